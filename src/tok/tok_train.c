@@ -13,27 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tok/tok_impl.h"
+#include "tok/tok_words.h"
 
-enum {
-	WORD_MAX = 1024,     /* bytes; longer pieces are counted in parts */
-	TEXT_MAX = 1 << 30,  /* bytes of all texts */
-	ITEMS_MAX = 1 << 28, /* of each growing array */
-};
-
-#define NONE UINT32_MAX
-
-struct word {
-	struct str text; /* borrowed from the texts */
-	int64_t count;
-	uint32_t sym; /* first symbol in trainer.sym */
-	int len;
-};
+enum { TEXT_MAX = 1 << 30 }; /* bytes of all texts */
 
 struct pair {
 	uint64_t key; /* a << 32 | b */
 	int64_t count;
-	uint32_t seen; /* first node in trainer.seen, NONE: none */
+	uint32_t seen; /* first node in trainer.seen, SLOT_NONE: none */
 	int stamp;     /* the merge in which it was pushed last */
 	bool merged;   /* has a rank */
 	bool banned;   /* would spell a special token */
@@ -48,51 +35,18 @@ struct cand {
 	uint64_t key;
 };
 
-/* A growing array; items live in p. */
-struct vec {
-	void *p;
-	size_t n, cap;
-};
-
 struct trainer {
 	struct tok *t;
 	int cap; /* room in t->piece */
-	struct vec word, sym, pair, seen, cand, touched, merge;
-	uint32_t *word_slot, *pair_slot, *text_slot; /* open addressing, NONE is empty */
-	uint32_t word_mask, pair_mask, text_mask; /* text: ids by their bytes, special ones too */
+	struct words words;
+	struct vec pair, seen, cand, touched, merge;
+	struct slots pair_slots, text_slots; /* text: ids by their bytes, special ones too */
 	struct err *e;
 };
-
-/* Room for one more item of size bytes, or NULL. */
-static void *vec_more(struct vec *v, size_t size, struct err *e)
-{
-	if (v->n == v->cap) {
-		size_t cap = v->cap ? v->cap * 2 : 1024;
-		void *p = cap > ITEMS_MAX ? NULL : realloc(v->p, cap * size);
-
-		if (!p) {
-			(void)FAIL(e, ERR_LIMIT, "training text is too large");
-			return NULL;
-		}
-		v->p = p;
-		v->cap = cap;
-	}
-	return (char *)v->p + v->n++ * size;
-}
-
-static struct word *word_at(struct trainer *x, uint32_t i)
-{
-	return (struct word *)x->word.p + i;
-}
 
 static struct pair *pair_at(struct trainer *x, uint32_t i)
 {
 	return (struct pair *)x->pair.p + i;
-}
-
-static int32_t *syms_of(struct trainer *x, const struct word *w)
-{
-	return (int32_t *)x->sym.p + w->sym;
 }
 
 static uint64_t key_of(int32_t a, int32_t b)
@@ -105,108 +59,36 @@ static uint64_t key_hash(uint64_t key)
 	return tok_hash((struct str){ (const char *)&key, sizeof key });
 }
 
-/* ---- words ---- */
-
-static int grow_slots(uint32_t **slot, uint32_t *mask, struct err *e)
-{
-	size_t size = *slot ? ((size_t)*mask + 1) * 2 : 1 << 12;
-	uint32_t *p = malloc(size * sizeof *p);
-
-	if (!p)
-		return FAIL(e, ERR_NOMEM, "training text is too large");
-	memset(p, 0xff, size * sizeof *p);
-	free(*slot);
-	*slot = p;
-	*mask = (uint32_t)(size - 1);
-	return 0;
-}
-
-static uint32_t *word_slot(struct trainer *x, struct str s)
-{
-	uint32_t i = (uint32_t)tok_hash(s) & x->word_mask;
-
-	while (x->word_slot[i] != NONE && !str_eq(word_at(x, x->word_slot[i])->text, s))
-		i = (i + 1) & x->word_mask;
-	return &x->word_slot[i];
-}
-
-static int count_word(struct trainer *x, struct str s)
-{
-	uint32_t *slot;
-	struct word *w;
-
-	if (x->word.n * 2 >= (x->word_slot ? (size_t)x->word_mask + 1 : 0)) {
-		if (grow_slots(&x->word_slot, &x->word_mask, x->e) < 0)
-			return ERR_NOMEM;
-		for (uint32_t i = 0; i < x->word.n; i++)
-			*word_slot(x, word_at(x, i)->text) = i;
-	}
-	slot = word_slot(x, s);
-	if (*slot != NONE) {
-		word_at(x, *slot)->count++;
-		return 0;
-	}
-	w = vec_more(&x->word, sizeof *w, x->e);
-	if (!w)
-		return ERR_LIMIT;
-	*slot = (uint32_t)(x->word.n - 1);
-	*w = (struct word){ s, 1, (uint32_t)x->sym.n, (int)s.n };
-	for (size_t i = 0; i < s.n; i++) {
-		int32_t *sym = vec_more(&x->sym, sizeof *sym, x->e);
-
-		if (!sym)
-			return ERR_LIMIT;
-		*sym = (unsigned char)s.p[i];
-	}
-	return 0;
-}
-
-static int on_piece(void *arg, struct str s, struct err *e)
-{
-	struct trainer *x = arg;
-
-	(void)e;
-	while (s.n > 1) { /* a single byte has no pairs */
-		size_t n = s.n < WORD_MAX ? s.n : WORD_MAX;
-		int r = count_word(x, (struct str){ s.p, n });
-
-		if (r < 0)
-			return r;
-		s = (struct str){ s.p + n, s.n - n };
-	}
-	return 0;
-}
-
 /* ---- pairs ---- */
 
 static uint32_t *pair_slot(struct trainer *x, uint64_t key)
 {
-	uint32_t i = (uint32_t)key_hash(key) & x->pair_mask;
+	uint32_t i = (uint32_t)key_hash(key) & x->pair_slots.mask;
 
-	while (x->pair_slot[i] != NONE && pair_at(x, x->pair_slot[i])->key != key)
-		i = (i + 1) & x->pair_mask;
-	return &x->pair_slot[i];
+	while (x->pair_slots.p[i] != SLOT_NONE && pair_at(x, x->pair_slots.p[i])->key != key)
+		i = (i + 1) & x->pair_slots.mask;
+	return &x->pair_slots.p[i];
 }
 
-/* The number of the pair, made if it is new; NONE: no memory. */
+/* The number of the pair, made if it is new; SLOT_NONE: no memory. */
 static uint32_t pair_of(struct trainer *x, uint64_t key)
 {
 	uint32_t *slot;
 	struct pair *p;
 
-	if (x->pair.n * 2 >= (x->pair_slot ? (size_t)x->pair_mask + 1 : 0)) {
-		if (grow_slots(&x->pair_slot, &x->pair_mask, x->e) < 0)
-			return NONE;
+	if (slots_full(&x->pair_slots, x->pair.n)) {
+		if (slots_grow(&x->pair_slots, x->e) < 0)
+			return SLOT_NONE;
 		for (uint32_t i = 0; i < x->pair.n; i++)
 			*pair_slot(x, pair_at(x, i)->key) = i;
 	}
 	slot = pair_slot(x, key);
-	if (*slot != NONE)
+	if (*slot != SLOT_NONE)
 		return *slot;
 	p = vec_more(&x->pair, sizeof *p, x->e);
 	if (!p)
-		return NONE;
-	*p = (struct pair){ .key = key, .seen = NONE, .stamp = -1 };
+		return SLOT_NONE;
+	*p = (struct pair){ .key = key, .seen = SLOT_NONE, .stamp = -1 };
 	return *slot = (uint32_t)(x->pair.n - 1);
 }
 
@@ -253,21 +135,21 @@ static struct cand pop(struct trainer *x)
  */
 static int count_pairs(struct trainer *x, uint32_t word, int sign, int32_t to, int stamp)
 {
-	const struct word *w = word_at(x, word);
-	const int32_t *s = syms_of(x, w);
+	const struct word *w = words_at(&x->words, word);
+	const int32_t *s = words_syms(&x->words, word);
 
 	for (int i = 0; i + 1 < w->len; i++) {
 		uint32_t at = pair_of(x, key_of(s[i], s[i + 1]));
 		struct pair *p;
 		struct seen *node;
 
-		if (at == NONE)
+		if (at == SLOT_NONE)
 			return ERR_LIMIT;
 		p = pair_at(x, at);
 		p->count += sign * w->count;
 		if (sign < 0 || (to >= 0 && s[i] != to && s[i + 1] != to))
 			continue;
-		if (p->seen == NONE || ((struct seen *)x->seen.p)[p->seen].word != word) {
+		if (p->seen == SLOT_NONE || ((struct seen *)x->seen.p)[p->seen].word != word) {
 			node = vec_more(&x->seen, sizeof *node, x->e);
 			if (!node)
 				return ERR_LIMIT;
@@ -305,8 +187,8 @@ static int push_touched(struct trainer *x)
 
 static void merge_word(struct trainer *x, uint32_t word, struct tok_merge m)
 {
-	struct word *w = word_at(x, word);
-	int32_t *s = syms_of(x, w);
+	struct word *w = words_at(&x->words, word);
+	int32_t *s = words_syms(&x->words, word);
 	int n = 0;
 
 	for (int i = 0; i < w->len; i++) {
@@ -320,8 +202,8 @@ static void merge_word(struct trainer *x, uint32_t word, struct tok_merge m)
 
 static bool has_pair(struct trainer *x, uint32_t word, struct tok_merge m)
 {
-	const struct word *w = word_at(x, word);
-	const int32_t *s = syms_of(x, w);
+	const struct word *w = words_at(&x->words, word);
+	const int32_t *s = words_syms(&x->words, word);
 
 	for (int i = 0; i + 1 < w->len; i++)
 		if (s[i] == m.a && s[i + 1] == m.b)
@@ -333,8 +215,8 @@ static int apply(struct trainer *x, uint32_t pair, struct tok_merge m, int stamp
 {
 	uint32_t node = pair_at(x, pair)->seen;
 
-	pair_at(x, pair)->seen = NONE;
-	while (node != NONE) {
+	pair_at(x, pair)->seen = SLOT_NONE;
+	while (node != SLOT_NONE) {
 		struct seen s = ((struct seen *)x->seen.p)[node];
 		int r;
 
@@ -352,11 +234,11 @@ static int apply(struct trainer *x, uint32_t pair, struct tok_merge m, int stamp
 
 static uint32_t *text_slot(struct trainer *x, struct str s)
 {
-	uint32_t i = (uint32_t)tok_hash(s) & x->text_mask;
+	uint32_t i = (uint32_t)tok_hash(s) & x->text_slots.mask;
 
-	while (x->text_slot[i] != NONE && !str_eq(x->t->piece[x->text_slot[i]], s))
-		i = (i + 1) & x->text_mask;
-	return &x->text_slot[i];
+	while (x->text_slots.p[i] != SLOT_NONE && !str_eq(x->t->piece[x->text_slots.p[i]], s))
+		i = (i + 1) & x->text_slots.mask;
+	return &x->text_slots.p[i];
 }
 
 /* The token that a and b give together: one that is spelt so already (another way to it), or a new
@@ -375,7 +257,7 @@ static int token_of(struct trainer *x, int32_t a, int32_t b, int32_t *ret)
 	memcpy(bytes, p.p, p.n);
 	memcpy(bytes + p.n, q.p, q.n);
 	slot = text_slot(x, s);
-	if (*slot != NONE) {
+	if (*slot != SLOT_NONE) {
 		*ret = t->kind[*slot] == TOK_BYTES ? (int32_t)*slot : -1;
 		return 0;
 	}
@@ -407,7 +289,7 @@ static int merge_best(struct trainer *x, int stamp, bool *ret_done)
 	struct pair *p;
 	int r;
 
-	if (at == NONE)
+	if (at == SLOT_NONE)
 		return ERR_LIMIT;
 	p = pair_at(x, at);
 	if (p->banned || p->count > c.count) /* a later entry has the higher count */
@@ -440,9 +322,9 @@ static int train(struct trainer *x, const struct str *text, int n, int vocab)
 		bytes += text[i].n;
 		if (text[i].n > TEXT_MAX || bytes > TEXT_MAX)
 			return FAIL(x->e, ERR_LIMIT, "more than %d bytes of text", TEXT_MAX);
-		r = tok_pieces(x->t, text[i], on_piece, x, x->e);
+		r = tok_pieces(x->t, text[i], words_count, &x->words, x->e);
 	}
-	for (uint32_t i = 0; i < x->word.n && r == 0; i++)
+	for (uint32_t i = 0; i < x->words.word.n && r == 0; i++)
 		r = count_pairs(x, i, 1, -1, 0);
 	if (r == 0)
 		r = push_touched(x);
@@ -458,7 +340,7 @@ static int add_base(struct trainer *x, struct str s, enum tok_kind kind)
 	struct tok *t = x->t;
 	uint32_t *slot = text_slot(x, s);
 
-	if (*slot != NONE)
+	if (*slot != SLOT_NONE)
 		return FAIL(x->e, ERR_RANGE, "special token '%.80s' is given twice", s.p);
 	t->piece[t->n] = arena_str(&t->a, s);
 	t->kind[t->n] = (uint8_t)kind;
@@ -487,23 +369,20 @@ static int setup(struct trainer *x, int vocab, const char *const *special)
 {
 	struct tok *t = x->t;
 	int n_special = 0, r = 0;
-	size_t size = 512;
 
 	while (special[n_special])
 		n_special++;
 	if (vocab < 256 + n_special || vocab > TOK_IDS_MAX)
 		return FAIL(x->e, ERR_RANGE, "vocabulary of %d: must be in %d..%d", vocab,
 		            256 + n_special, TOK_IDS_MAX);
-	while (size < (size_t)vocab * 2)
-		size *= 2;
+	while (slots_full(&x->text_slots, (size_t)vocab))
+		if ((r = slots_grow(&x->text_slots, x->e)) < 0)
+			return r;
 	x->cap = vocab;
-	x->text_mask = (uint32_t)(size - 1);
-	x->text_slot = malloc(size * sizeof *x->text_slot);
 	t->piece = arena_new(&t->a, struct str, vocab);
 	t->kind = arena_new(&t->a, uint8_t, vocab);
-	if (!x->text_slot || !t->piece || !t->kind)
+	if (!t->piece || !t->kind)
 		return FAIL(x->e, ERR_NOMEM, "vocabulary of %d", vocab);
-	memset(x->text_slot, 0xff, size * sizeof *x->text_slot);
 	for (int c = 0; c < 256 && r == 0; c++) {
 		char byte = (char)c;
 
@@ -537,7 +416,7 @@ int tok_train(const struct str *text, int n, int vocab, const char *const *speci
               struct tok **ret, struct err *e)
 {
 	struct trainer x = { .t = tok_new(TOK_MEM_MAX), .e = e };
-	struct vec *v[] = { &x.word, &x.sym, &x.pair, &x.seen, &x.cand, &x.touched, &x.merge };
+	struct vec *v[] = { &x.pair, &x.seen, &x.cand, &x.touched, &x.merge };
 	int r = x.t ? setup(&x, vocab, special) : FAIL(e, ERR_NOMEM, "tokenizer");
 
 	if (r == 0)
@@ -546,9 +425,9 @@ int tok_train(const struct str *text, int n, int vocab, const char *const *speci
 		r = finish(&x);
 	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
 		free(v[i]->p);
-	free(x.word_slot);
-	free(x.pair_slot);
-	free(x.text_slot);
+	words_done(&x.words);
+	free(x.pair_slots.p);
+	free(x.text_slots.p);
 	if (r < 0) {
 		tok_free(x.t);
 		return err_wrap(e, "tokenizer");

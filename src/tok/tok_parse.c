@@ -1,17 +1,14 @@
-/* tok_load.c - reads tokenizer.json in the layout of the tokenizers library.
+/* tok_parse.c - reads tokenizer.json in the layout of the tokenizers library.
  *
  * Only what changes ids or text is read, and all of it: a normalizer, a pre-tokenizer of another
  * kind, drop-out, prefixes and the like are errors, never passed over.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/json.h"
 #include "tok/tok_impl.h"
 
-enum { TREE_MAX = 1 << 30, SIDE_FILE_MAX = 4 << 20, PATH_MAX_BYTES = 4096 };
+enum { TREE_MAX = 1 << 30 };
 
 struct load {
 	struct tok *t;
@@ -455,12 +452,6 @@ static int read_all(struct load *l, const struct json *j)
 	return tok_index(l->t, l->e);
 }
 
-static bool keep(struct tok *t, struct str text, struct str *ret)
-{
-	*ret = arena_str(&t->a, text);
-	return ret->p != NULL;
-}
-
 int tok_parse(struct str text, struct tok **ret, struct err *e)
 {
 	struct load l = { .t = tok_new(TOK_MEM_MAX), .tree = { .limit = TREE_MAX }, .e = e };
@@ -473,88 +464,16 @@ int tok_parse(struct str text, struct tok **ret, struct err *e)
 		r = json_parse(text, &l.tree, &j, e);
 	if (r == 0)
 		r = read_all(&l, j);
-	if (r == 0 && !keep(l.t, text, &l.t->source))
-		r = FAIL(e, ERR_LIMIT, "tokenizer needs too much memory");
+	if (r == 0) {
+		l.t->source = arena_str(&l.t->a, text);
+		if (!l.t->source.p)
+			r = FAIL(e, ERR_LIMIT, "tokenizer needs too much memory");
+	}
 	arena_done(&l.tree);
 	if (r < 0) {
 		tok_free(l.t);
 		return r;
 	}
 	*ret = l.t;
-	return 0;
-}
-
-/* The file `name` in the folder of path: 1 read into b, 0 not there. */
-static int load_beside(const char *path, const char *name, struct buf *b, struct err *e)
-{
-	char side[PATH_MAX_BYTES];
-	const char *slash = strrchr(path, '/');
-	int dir = slash ? (int)(slash - path) + 1 : 0, r;
-
-	if ((size_t)snprintf(side, sizeof side, "%.*s%s", dir, path, name) >= sizeof side)
-		return FAIL(e, ERR_LIMIT, "%.100s...: path is too long", path);
-	if (!io_exists(side))
-		return 0;
-	r = io_load(side, b, e);
-	return r < 0 ? r : 1;
-}
-
-/* eos_token is a text or an added token with its content. */
-static int read_side_config(struct tok *t, struct str text, struct err *e)
-{
-	AUTO_ARENA tree = { .limit = TREE_MAX };
-	const struct json *j = NULL, *eos;
-	int r = json_parse(text, &tree, &j, e);
-	struct str s;
-
-	if (r < 0)
-		return r;
-	eos = json_get(j, "eos_token");
-	if (is_null(eos))
-		return 0;
-	s = json_is(eos, JSON_OBJ) ? json_str(json_get(eos, "content")) : json_str(eos);
-	for (int i = 0; i < t->n_added; i++)
-		if (str_eq(t->piece[t->added[i]], s)) {
-			t->eos = t->added[i];
-			return 0;
-		}
-	return FAIL(e, ERR_PARSE, "eos_token '%.*s' is no added token", len40(s), s.p);
-}
-
-static int load_side_files(struct tok *t, const char *path, struct err *e)
-{
-	AUTO_BUF config = { .max = SIDE_FILE_MAX };
-	AUTO_BUF map = { .max = SIDE_FILE_MAX };
-	int r = load_beside(path, "tokenizer_config.json", &config, e);
-
-	if (r > 0) {
-		if ((r = read_side_config(t, buf_str(&config), e)) < 0)
-			return err_wrap(e, "tokenizer_config.json beside it");
-		if (!keep(t, buf_str(&config), &t->config))
-			return FAIL(e, ERR_LIMIT, "tokenizer needs too much memory");
-	}
-	if (r == 0)
-		r = load_beside(path, "special_tokens_map.json", &map, e);
-	if (r > 0 && !keep(t, buf_str(&map), &t->special_map))
-		return FAIL(e, ERR_LIMIT, "tokenizer needs too much memory");
-	return r < 0 ? r : 0;
-}
-
-int tok_load(const char *path, struct tok **ret, struct err *e)
-{
-	AUTO_BUF b = { .max = TOK_FILE_MAX };
-	struct tok *t = NULL;
-	int r = io_load(path, &b, e);
-
-	if (r < 0)
-		return r;
-	r = tok_parse(buf_str(&b), &t, e);
-	if (r == 0)
-		r = load_side_files(t, path, e);
-	if (r < 0) {
-		tok_free(t);
-		return err_wrap(e, "%s", path);
-	}
-	*ret = t;
 	return 0;
 }
