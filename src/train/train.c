@@ -25,15 +25,14 @@
  */
 #include "train/train.h"
 
-#include "base/clock.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "train/train_checkpoint.h"
-#include "train/train_step.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "train/train_run.h"
+#include "train/train_step.h"
 
 enum { MAX_LINE = 64 << 20, RUN_ARENA = 64 << 20, MAX_STATE = 64 << 20 };
 
@@ -48,7 +47,7 @@ struct run {
 	struct train_env env;
 	struct train_state at;  /* after the last complete step */
 	struct buf selector;    /* its state then */
-	bool saved;             /* there is a checkpoint of it */
+	bool saved, stale;      /* there is a checkpoint of it; it says that an evaluation is due */
 	int64_t mark_ns;        /* when the last step ended */
 	int64_t eval_mark_ns;   /* when the last progress line was printed */
 	int k[EVAL_MAX_K], n_k; /* of the evaluations; 0: none */
@@ -123,11 +122,10 @@ static int open_selector(struct run *r, struct err *e)
 static int run_open(struct run *r, struct err *e)
 {
 	const struct train_conf *t = r->conf;
-	struct hash h = hash_of(&r->in->identity, 1);
-	char identity[2 * HASH_BYTES + 1];
+	char identity[sizeof r->at.identity];
 	int64_t step = -1;
 
-	hash_hex(&h, identity);
+	train_identity_hash(r->in->identity, identity);
 	if (train_conf_check(t, e) < 0 || open_tasks(r, e) < 0 ||
 	    train_store_open(r->in->dir, t->train.resume, &r->env.store, e) < 0 ||
 	    train_pool(t->train.threads, &r->pool, e) < 0)
@@ -219,6 +217,7 @@ static int save(struct run *r, struct err *e)
 	    0)
 		return e->code;
 	r->saved = true;
+	r->stale = false;
 	return 0;
 }
 
@@ -260,23 +259,26 @@ static int one_step(struct run *r, struct err *e)
 	return note_selector(r, e);
 }
 
-static int loop(struct run *r, struct err *e)
+static bool save_now(const struct run *r)
 {
 	const struct train_opts *o = &r->conf->train;
 
+	return r->at.step >= o->steps ||
+	       (o->save_every && r->at.step && r->at.step % o->save_every == 0);
+}
+
+static int loop(struct run *r, struct err *e)
+{
 	r->mark_ns = now_ns();
 	for (;;) {
 		if (r->at.eval_due) {
+			r->stale = r->saved;
 			if (evaluate(r, e) < 0)
 				return e->code;
-			r->saved = false;
 		}
-		if (!r->saved && r->at.step &&
-		    (r->at.step >= o->steps ||
-		     (o->save_every && r->at.step % o->save_every == 0)) &&
-		    save(r, e) < 0)
+		if ((r->stale || (!r->saved && save_now(r))) && save(r, e) < 0)
 			return e->code;
-		if (r->at.step >= o->steps)
+		if (r->at.step >= r->conf->train.steps)
 			return 0;
 		if (stopped(r))
 			return FAIL(e, ERR_STOP, "stopped");

@@ -1,12 +1,6 @@
 /* train_checkpoint.c - writes, finds and reads the checkpoints of a run. */
 #include "train/train_checkpoint.h"
 
-#include "base/auto.h"
-#include "base/buf.h"
-#include "base/hash.h"
-#include "base/io.h"
-#include "base/jsonw.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/auto.h"
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/jsonw.h"
 
 enum { PATH_LEN = 4096, MAX_STATE = 64 << 20, MAX_FOUND = 4096 };
 

@@ -7,12 +7,12 @@
 #ifndef TRAIN_TRAIN_CHECKPOINT_H
 #define TRAIN_TRAIN_CHECKPOINT_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "policy/policy.h"
-
-#include <stdint.h>
 
 /* trainer.json */
 struct train_state {

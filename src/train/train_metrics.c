@@ -1,13 +1,13 @@
 /* train_metrics.c - names follow TRL and verl where they have one. */
 #include "train/train_metrics.h"
 
-#include "base/clock.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/clock.h"
 
 void metrics_add(struct metrics *m, double value, const char *fmt, ...)
 {

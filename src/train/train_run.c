@@ -1,15 +1,15 @@
-/* train_run.c - the run directory of train and sft: opened, described, taken up again. */
-#include "base/buf.h"
-#include "base/io.h"
-#include "base/jsonw.h"
-#include "store/store.h"
-#include "train/train.h"
-#include "train/train_checkpoint.h"
+/* train_run.c - the run directory of train and sft. */
+#include "train/train_run.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/io.h"
+#include "base/jsonw.h"
 
 static int n_cores(void)
 {
@@ -102,4 +102,11 @@ int train_resume(const char *dir, struct store *s, const char *identity, struct 
 	*ret = st;
 	*ret_step = step;
 	return 0;
+}
+
+void train_identity_hash(struct str identity, char ret[65])
+{
+	struct hash h = hash_of(&identity, 1);
+
+	hash_hex(&h, ret);
 }

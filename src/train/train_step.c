@@ -1,9 +1,9 @@
 /* train_step.c - pick, sample and judge, score, observe, credit; train_update.c changes weights. */
 #include "train/train_step.h"
 
-#include "base/clock.h"
-
 #include <math.h>
+
+#include "base/clock.h"
 
 static int pick(const struct train_env *env, int64_t step, struct arena *a,
                 struct rollout_ask **ret, struct picked **ret_picked, int *ret_n, struct err *e)

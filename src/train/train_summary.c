@@ -1,13 +1,13 @@
 /* train_summary.c - reads metrics.jsonl, writes summary.json and a table. */
 #include "train/train_summary.h"
 
-#include "base/io.h"
-#include "base/json.h"
-#include "base/jsonw.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/io.h"
+#include "base/json.h"
+#include "base/jsonw.h"
 
 enum { MAX_LINE = 1 << 20 };
 
@@ -156,14 +156,10 @@ static void json_pass(const struct train_summary *s, const double *v, struct jso
 	jsonw_close(w, '}');
 }
 
-int train_summary_save(const struct train_summary *s, const char *dir, struct err *e)
+int train_summary_json(const struct train_summary *s, struct buf *b, struct err *e)
 {
-	AUTO_BUF b = { .max = 1 << 16 };
-	struct jsonw w = { &b, false };
-	char path[4096];
+	struct jsonw w = { b, false };
 
-	if ((size_t)snprintf(path, sizeof path, "%s/summary.json", dir) >= sizeof path)
-		return FAIL(e, ERR_LIMIT, "%s: path is too long", dir);
 	jsonw_open(&w, '{');
 	jsonw_key(&w, "seed"), jsonw_int(&w, s->seed);
 	jsonw_key(&w, "steps"), jsonw_int(&w, s->steps);
@@ -183,8 +179,18 @@ int train_summary_save(const struct train_summary *s, const char *dir, struct er
 	jsonw_key(&w, "tokens_per_s"), jsonw_fixed(&w, s->tokens_per_s, 1);
 	jsonw_key(&w, "wall_s"), jsonw_fixed(&w, s->wall_s, 1);
 	jsonw_close(&w, '}');
-	buf_putc(&b, '\n');
-	if (buf_check(&b, "summary", e) < 0)
+	buf_putc(b, '\n');
+	return buf_check(b, "summary", e);
+}
+
+int train_summary_save(const struct train_summary *s, const char *dir, struct err *e)
+{
+	AUTO_BUF b = { .max = 1 << 16 };
+	char path[4096];
+
+	if ((size_t)snprintf(path, sizeof path, "%s/summary.json", dir) >= sizeof path)
+		return FAIL(e, ERR_LIMIT, "%s: path is too long", dir);
+	if (train_summary_json(s, &b, e) < 0)
 		return ERR_LIMIT;
 	return io_save(path, buf_str(&b), e);
 }

@@ -12,10 +12,10 @@
  */
 #include "train/train_step.h"
 
-#include "base/clock.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "base/clock.h"
 
 /* One owner; coef() writes only what belongs to its samples. */
 struct update {
