@@ -4,12 +4,12 @@
  */
 #include "eval/eval.h"
 
-#include "base/clock.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/clock.h"
 
 #define F(field) offsetof(struct eval_opts, field)
 

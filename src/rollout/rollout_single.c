@@ -12,14 +12,14 @@
  */
 #include "rollout/rollout.h"
 
+#include <assert.h>
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/rng.h"
 #include "judge/extract.h"
-
-#include <assert.h>
-#include <string.h>
 
 enum {
 	MAX_TEXT = 1 << 24,  /* bytes of one answer */

@@ -1,11 +1,11 @@
 /* train_conf.c - the option tables of a run and their binding. */
 #include "train/train_conf.h"
 
-#include "base/buf.h"
-#include "base/jsonw.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/jsonw.h"
 
 #define F(field) offsetof(struct train_opts, field)
 
@@ -80,6 +80,12 @@ static const struct opt kl_opts[] = {
 	{ 0 },
 };
 
+static const struct opt loss_opts[] = {
+	{ "count_masked", OPT_BOOL, offsetof(struct loss, count_masked), 0, 0, 0, "false", "",
+	  "aggregate also counts the tokens that masks drop" },
+	{ 0 },
+};
+
 static const struct opt entropy_opts[] = {
 	{ "coef", OPT_REAL, offsetof(struct loss, entropy_coef), -1e6, 1e6, 0, "0", "",
 	  "of the entropy bonus" },
@@ -94,7 +100,8 @@ static int bind_loss(struct conf *c, struct loss *l, struct err *e)
 		return e->code;
 	l->surrogate = (const struct surrogate *)(const void *)p.part;
 	l->surrogate_cfg = p.cfg;
-	if (conf_part(c, "loss.aggregate", PART_TABLE(agg_table), "token_mean", &p, e) < 0)
+	if (conf_bind(c, "loss", loss_opts, l, e) < 0 ||
+	    conf_part(c, "loss.aggregate", PART_TABLE(agg_table), "token_mean", &p, e) < 0)
 		return e->code;
 	l->agg = (const struct agg *)(const void *)p.part;
 	l->agg_cfg = p.cfg;
@@ -146,52 +153,53 @@ static int bind_sampling(struct conf *c, struct train_conf *t, struct err *e)
 	return 0;
 }
 
-int train_conf_bind_eval(struct conf *c, struct train_conf *ret, struct err *e)
+int train_conf_bind_eval(struct conf *c, struct train_conf *t, struct err *e)
 {
 	static const struct opt few[] = {
 		{ "seed", OPT_INT, F(seed), 0, 9007199254740992, 0, "1", "", "of the samples" },
 		{ "threads", OPT_INT, F(threads), 0, 256, 0, "0", "", "0: one for each core" },
 		{ 0 },
 	};
-	struct train_conf t = { 0 };
-	struct err own;
+	int r;
 
-	e = e ? e : &own;
-	if (bind_sampling(c, &t, e) < 0 || conf_bind(c, "train", few, &t.train, e) < 0)
+	memset(t, 0, sizeof *t);
+	r = bind_sampling(c, t, e);
+	return r < 0 ? r : conf_bind(c, "train", few, &t->train, e);
+}
+
+int train_opts_bind(struct conf *c, bool sft, struct train_opts *o, struct err *e)
+{
+	int r = conf_bind(c, "train", sft ? sft_opts : train_opts, o, e);
+
+	return r < 0 ? r : conf_bind(c, "train", common_opts, o, e);
+}
+
+static int bind_select_and_adv(struct conf *c, struct train_conf *t, struct err *e)
+{
+	struct conf_part select, adv;
+
+	if (conf_part(c, "select", PART_TABLE(select_table), "uniform", &select, e) < 0 ||
+	    conf_bind(c, "select", select_opts, &t->ask, e) < 0 ||
+	    conf_part(c, "adv", PART_TABLE(adv_table), "grpo", &adv, e) < 0)
 		return e->code;
-	*ret = t;
+	t->select = (const struct select_fn *)(const void *)select.part;
+	t->select_cfg = select.cfg;
+	t->adv = (const struct adv_fn *)(const void *)adv.part;
+	t->adv_cfg = adv.cfg;
 	return 0;
 }
 
-int train_opts_bind(struct conf *c, bool sft, struct train_opts *ret, struct err *e)
+int train_conf_bind(struct conf *c, struct train_conf *t, struct err *e)
 {
-	int r = conf_bind(c, "train", sft ? sft_opts : train_opts, ret, e);
-
-	return r < 0 ? r : conf_bind(c, "train", common_opts, ret, e);
-}
-
-int train_conf_bind(struct conf *c, struct train_conf *ret, struct err *e)
-{
-	struct train_conf t = { 0 };
-	struct conf_part p;
 	struct err own;
 
 	e = e ? e : &own;
-	if (bind_sampling(c, &t, e) < 0 ||
-	    conf_part(c, "select", PART_TABLE(select_table), "uniform", &p, e) < 0)
+	memset(t, 0, sizeof *t);
+	if (bind_sampling(c, t, e) < 0 || bind_select_and_adv(c, t, e) < 0 ||
+	    bind_rewards(c, t, e) < 0 || bind_loss(c, &t->loss, e) < 0 ||
+	    train_opts_bind(c, false, &t->train, e) < 0)
 		return e->code;
-	t.select = (const struct select_fn *)(const void *)p.part;
-	t.select_cfg = p.cfg;
-	if (conf_bind(c, "select", select_opts, &t.ask, e) < 0 || bind_rewards(c, &t, e) < 0 ||
-	    conf_part(c, "adv", PART_TABLE(adv_table), "grpo", &p, e) < 0)
-		return e->code;
-	t.adv = (const struct adv_fn *)(const void *)p.part;
-	t.adv_cfg = p.cfg;
-	if (bind_loss(c, &t.loss, e) < 0 || train_opts_bind(c, false, &t.train, e) < 0 ||
-	    conf_bind(c, "eval", every_opts, &t, e) < 0)
-		return e->code;
-	*ret = t;
-	return 0;
+	return conf_bind(c, "eval", every_opts, t, e);
 }
 
 int train_conf_check(const struct train_conf *t, struct err *e)

@@ -41,7 +41,7 @@ struct train_opts {
 	bool resume;
 };
 
-int train_opts_bind(struct conf *c, bool sft, struct train_opts *ret, struct err *e);
+int train_opts_bind(struct conf *c, bool sft, struct train_opts *o, struct err *e);
 
 struct train_tasks {
 	const char *train, *eval, *format;
@@ -74,8 +74,10 @@ struct train_conf {
 	struct loss loss;
 };
 
-/* Bind every section; unknown keys are left to conf_end(). */
-int train_conf_bind(struct conf *c, struct train_conf *ret, struct err *e);
+/* Bind every section; unknown keys are left to conf_end(). *t must stay where it is while c lives:
+ * later files and flags are filled into it.
+ */
+int train_conf_bind(struct conf *c, struct train_conf *t, struct err *e);
 
 /* What no single option can say: files that must be named, values that do not fit together. */
 int train_conf_check(const struct train_conf *t, struct err *e);
@@ -83,7 +85,7 @@ int train_conf_check(const struct train_conf *t, struct err *e);
 /* The part of the sections that sampling and judging need, for eval: policy, tasks, rollout,
  * judge, eval and of train only seed and threads.
  */
-int train_conf_bind_eval(struct conf *c, struct train_conf *ret, struct err *e);
+int train_conf_bind_eval(struct conf *c, struct train_conf *t, struct err *e);
 
 /* lr of step 1..steps:
  *	warm-up: lr * step / W for step <= W, W = warmup (steps, or a share of all if below 1)
