@@ -4,6 +4,7 @@
 #include "base/conf_int.h"
 #include "base/io.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +31,15 @@ void conf_done(struct conf *c)
 
 void conf_short(struct conf *c, const char *flag, const char *key)
 {
-	if (c->n_shorts == CONF_SHORTS)
-		return;
+	assert(c->n_shorts < CONF_SHORTS);
 	c->shorts[c->n_shorts][0] = flag;
 	c->shorts[c->n_shorts++][1] = key;
+}
+
+void conf_switch(struct conf *c, const char *flag)
+{
+	assert(c->n_switches < CONF_SHORTS);
+	c->switches[c->n_switches++] = flag;
 }
 
 static int fill_row(struct conf *c, struct conf_row *row, struct err *e);
@@ -152,6 +158,9 @@ static int settle_words(struct conf *c, struct conf_node *n, struct err *e)
 	for (struct conf_word *w = c->words; w && r == 0; w = w->next) {
 		if (w->node != n || w->is_arg || opt_to_bool(w->text, &yes))
 			continue;
+		if (c->n_recipes)
+			return FAIL(e, ERR_PARSE, "%s is a switch: '%s' behind it needs %s=true",
+			            n->origin, w->text, n->origin);
 		conf_word_return(c, w);
 		if (n->rank == CONF_RANK_FLAG && strcmp(n->value, w->text) == 0)
 			r = conf_node_put(c, n, "true", n->origin, CONF_RANK_FLAG, e);

@@ -4,25 +4,28 @@
  *	AUTO_CONF c;
  *	conf_init(&c, "train", "cupel train RECIPE [--key=value ...]");
  *	conf_short(&c, "jobs", "judge.jobs");		--jobs is --judge.jobs
- *	conf_read(&c, argc, argv, e);			flags, --config files, CUPEL_... variables
- *	conf_bind(&c, "", my_opts, &my_cfg, e);		switches of the command itself first, see
- *below conf_file(&c, c.arg[0], e);			the recipe itself conf_bind(&c, "judge",
- *judge_opts, &judge_cfg, e); conf_parts(&c, "reward", PART_TABLE(reward_table), "pass_all", use,
- *MAX, &n, e); conf_end(&c, e);				unknown keys are errors if
- *(conf_help_wanted(&c)) return 0;
+ *	conf_switch(&c, "resume");			--resume takes no word behind it
+ *	conf_read(&c, argc, argv, e);			flags and --config files
+ *	conf_file(&c, c.arg[0], e);			the recipe itself
+ *	conf_bind(&c, "judge", judge_opts, &judge, e);	looks at CUPEL_... variables too
+ *	conf_parts(&c, "reward", PART_TABLE(reward_table), "pass_all", use, MAX, &n, e);
+ *	conf_end(&c, e);				unknown keys are errors
+ *	if (conf_help_wanted(&c))
+ *		return 0;
  *
  * Order: default < recipe < --config file(s) < environment < flag. Each value keeps its origin
  * ("recipe.yaml:3", "CUPEL_JUDGE_JOBS", "--judge.jobs", "default"). Types come from the option
  * tables, not from the guesses of YAML. `reward: pass_rate` and `--reward=pass_rate` mean
- * `reward.kind`; lists are `reward: [{kind: ...}, ...]` or --reward.0.kind=...,
- *--reward.1.weight=.... A list replaces a list of a lower source; a mapping is joined with it key
- *by key. Where a higher source names another kind, the options of the old kind are dropped. `none`
- *is the name of no part at all, where a part is optional.
+ * `reward.kind`; lists are `reward: [{kind: ...}, ...]` or --reward.0.kind=... and so on. A list
+ * replaces a list of a lower source; a mapping is joined with it key by key. Where a higher source
+ * names another kind, the options of the old kind are dropped. `none` is the name of no part at
+ * all, where a part is optional.
  *
  * `--key word` gives word to key, unless the key turns out to be a switch (OPT_BOOL) and word is
- *not true or false: then binding the table puts word back into arg, in its place on the command
- *line. So arg is final for a command once the tables of its switches are bound. A file that is read
- * after a table was bound fills its struct again.
+ * not true or false: then binding the table puts word back into arg, in its place on the command
+ * line. So arg is final for a command once the tables of its switches are bound, or at once if it
+ * names them with conf_switch(). After conf_file() no word comes back: that is an error. A file
+ * that is read after a table was bound fills its struct again.
  *
  * Unknown key, value out of range, key given twice in one file: an error with file, line and the
  * nearest known key. With --help the binding calls go on as usual (do not insist on arguments
@@ -55,7 +58,8 @@ struct conf {
 	struct conf_row *row, *row_end; /* every bound row with its effective value and origin */
 	struct conf_word *words;        /* words behind flags: values, or arguments after all */
 	const char *shorts[CONF_SHORTS][2];
-	int n_shorts;
+	const char *switches[CONF_SHORTS];
+	int n_shorts, n_switches;
 	char **arg; /* what is no option, in order; ends with NULL */
 	int *arg_at, n_args;
 	bool help, json, verbose;
@@ -67,6 +71,11 @@ void conf_done(struct conf *c);
 
 /* Before conf_read(). -j and -o are --jobs and --out, and follow their short forms. */
 void conf_short(struct conf *c, const char *flag, const char *key);
+
+/* Before conf_read(): --flag is a switch and takes no word behind it. For commands whose arguments
+ * are files to read before tables are bound.
+ */
+void conf_switch(struct conf *c, const char *flag);
 
 /* argv[0] is the command. --key=value, --key value, --key (true for a switch), -j -o -v -h, "--"
  * ends options. --config FILE may be given several times.

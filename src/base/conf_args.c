@@ -42,6 +42,14 @@ static int set_flag(struct conf *c, const char *flag, const char *value, const c
 	return r < 0 ? r : conf_node_put(c, *ret, value, own, CONF_RANK_FLAG, e);
 }
 
+static bool is_switch(const struct conf *c, const char *flag)
+{
+	for (int i = 0; i < c->n_switches; i++)
+		if (strcmp(long_form(c, c->switches[i]), long_form(c, flag)) == 0)
+			return true;
+	return false;
+}
+
 /* Can word i be the value of the flag before it? */
 static bool is_word(int argc, char **argv, int i)
 {
@@ -80,6 +88,7 @@ static int long_flag(struct conf *c, int argc, char **argv, int *i, struct err *
 	struct conf_word *w = NULL;
 	struct conf_node *node;
 	char flag[CONF_KEY];
+	bool yes;
 	int r;
 
 	if (n >= sizeof flag)
@@ -88,7 +97,8 @@ static int long_flag(struct conf *c, int argc, char **argv, int *i, struct err *
 	flag[n] = 0;
 	if (own_switch(c, flag + 2, value))
 		return 0;
-	if (!value && is_word(argc, argv, *i + 1)) {
+	if (!value && is_word(argc, argv, *i + 1) &&
+	    (!is_switch(c, flag + 2) || opt_to_bool(argv[*i + 1], &yes))) {
 		w = arena_new(&c->a, struct conf_word, 1);
 		if (!w)
 			return FAIL(e, ERR_NOMEM, "configuration");

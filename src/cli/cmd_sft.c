@@ -70,6 +70,7 @@ static int run(int argc, char **argv)
 	conf_short(&c, "out", "train.out");
 	conf_short(&c, "seed", "train.seed");
 	conf_short(&c, "resume", "train.resume");
+	conf_switch(&c, "resume");
 	if (conf_read(&c, argc, argv, &e) < 0)
 		return cli_fail(argv[0], &e);
 	for (int i = 0; i < c.n_args && !c.help; i++)

@@ -223,6 +223,35 @@ static void word_behind_a_switch_is_an_argument(void **state)
 	conf_done(&s.c);
 }
 
+static void declared_switch_takes_no_word(void **state)
+{
+	static char *argv[] = { (char *)"test", (char *)"--cache", (char *)"b", (char *)"--cache",
+		                (char *)"false" };
+	struct judge_cfg judge;
+	struct conf c;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(conf_init(&c, "test", ""), 0);
+	conf_short(&c, "cache", "judge.cache");
+	conf_switch(&c, "cache");
+	assert_int_equal(conf_read(&c, 3, argv, &e), 0);
+	assert_true(c.n_args == 1 && strcmp(c.arg[0], "b") == 0);
+	assert_int_equal(conf_bind(&c, "judge", judge_rows, &judge, &e), 0);
+	assert_true(judge.cache);
+	conf_done(&c);
+	assert_int_equal(conf_init(&c, "test", ""), 0);
+	conf_short(&c, "cache", "judge.cache");
+	conf_switch(&c, "judge.cache");
+	assert_int_equal(conf_read(&c, 5, argv, &e), 0);
+	assert_int_equal(c.n_args, 1);
+	assert_int_equal(conf_bind(&c, "judge", judge_rows, &judge, &e), 0);
+	assert_false(judge.cache);
+	conf_done(&c);
+	fails("judge: {wall: 1}", "--judge.cache b",
+	      "--judge.cache is a switch: 'b' behind it needs --judge.cache=true");
+}
+
 static double floor_of(const struct conf_part *p)
 {
 	return ((const struct rate_cfg *)p->cfg)->floor;
@@ -464,6 +493,7 @@ int main(void)
 		cmocka_unit_test(types_come_from_rows),
 		cmocka_unit_test(flags_in_every_form),
 		cmocka_unit_test(word_behind_a_switch_is_an_argument),
+		cmocka_unit_test(declared_switch_takes_no_word),
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(kind_from_the_environment),
 		cmocka_unit_test(replaced_kind_takes_its_options_along),
