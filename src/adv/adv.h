@@ -14,6 +14,8 @@
 #include "base/part.h"
 #include "traj/traj.h"
 
+#include <stdbool.h>
+
 struct adv_out {
 	float *A;        /* (batch.n_tok,) advantage of each token; zero before the call */
 	float *weight;   /* (batch.n_tok,) the mask of each sample, 0 for samples without a reward;
@@ -25,8 +27,8 @@ struct adv_out {
 /* One token for each sample. */
 struct adv_case {
 	int G;
-	double r[8], want[8];
-	const char *opts; /* "key=value ..." on top of the defaults, or NULL */
+	double r[8], want[8]; /* r NAN: no reward */
+	const char *opts;     /* "key=value ..." on top of the defaults, or NULL */
 };
 
 /* Immutable. */
@@ -38,11 +40,17 @@ struct adv_fn {
 
 extern const struct adv_fn *const adv_table[]; /* generated, ends with NULL */
 
-/* Fill A and weight of ret, call the estimator, and mark the silent groups of the batch. */
+/* Has a reward and was not broken off: counts in statistics and is trained on. */
+bool adv_uses(const struct sample *s);
+
+/* Fill A and weight of ret (the caller's arrays; what is in them does not matter), call the
+ * estimator, and mark the silent groups of the batch: no token of weight > 0 has an advantage other
+ * than 0. A is 0 where weight is 0. An advantage that is not a finite number is an error.
+ */
 int adv_batch(const struct adv_fn *fn, const void *cfg, struct batch *b, struct adv_out *ret,
               struct err *e);
 
-/* The same A for every trained token of sample i (counted over the batch). */
+/* The same A for every trained token of sample i (counted over the batch), which is s. */
 void adv_spread(const struct batch *b, int i, const struct sample *s, double A, float *ret);
 
 #endif

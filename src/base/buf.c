@@ -3,21 +3,23 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST = 256 };
 
-char *buf_room(struct buf *b, size_t n)
+/* A NUL at the end does not count: it may stand behind max. */
+static char *grow(struct buf *b, size_t n, size_t max)
 {
 	size_t cap = b->cap ? b->cap : FIRST;
 	char *p;
 
-	assert(b->max);
+	assert(b->max && b->max < SIZE_MAX / 4);
 	if (b->failed)
 		return NULL;
-	if (n > b->max - b->n) {
+	if (n > max - b->n) {
 		b->failed = ERR_LIMIT;
 		return NULL;
 	}
@@ -25,8 +27,8 @@ char *buf_room(struct buf *b, size_t n)
 		return b->p + b->n;
 	while (cap < b->n + n)
 		cap *= 2;
-	if (cap > b->max)
-		cap = b->max;
+	if (cap > max)
+		cap = max;
 	p = realloc(b->p, cap);
 	if (!p) {
 		b->failed = ERR_NOMEM;
@@ -35,6 +37,11 @@ char *buf_room(struct buf *b, size_t n)
 	b->p = p;
 	b->cap = cap;
 	return b->p + b->n;
+}
+
+char *buf_room(struct buf *b, size_t n)
+{
+	return grow(b, n, b->max);
 }
 
 void buf_put(struct buf *b, const void *p, size_t n)
@@ -64,15 +71,25 @@ void buf_putstr(struct buf *b, struct str s)
 
 void buf_putf(struct buf *b, const char *fmt, ...)
 {
-	char text[1024];
+	char text[1024], *at;
 	va_list ap;
 	int n;
 
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	assert(n >= 0 && (size_t)n < sizeof text); /* longer texts go through buf_put() */
-	buf_put(b, text, (size_t)n);
+	assert(n >= 0);
+	if ((size_t)n < sizeof text) {
+		buf_put(b, text, (size_t)n);
+		return;
+	}
+	at = buf_room(b, (size_t)n) ? grow(b, (size_t)n + 1, b->max + 1) : NULL;
+	if (!at)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(at, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->n += (size_t)n;
 }
 
 int buf_check(const struct buf *b, const char *what, struct err *e)
@@ -91,7 +108,7 @@ struct str buf_str(const struct buf *b)
 
 const char *buf_cstr(struct buf *b)
 {
-	char *at = buf_room(b, 1);
+	char *at = grow(b, 1, b->max + 1);
 
 	if (!at)
 		return "";

@@ -56,14 +56,17 @@ int io_load(const char *path, struct buf *b, struct err *e)
 		return FAIL(e, ERR_SYS, "%s: %s", path, strerror(errno));
 	for (;;) {
 		size_t left = b->max - b->n, want = left < STEP ? left : STEP, got;
-		char *at = buf_room(b, want ? want : 1);
+		char last, *at = want ? buf_room(b, want) : &last;
 		int r;
 
 		if (!at)
 			return buf_check(b, path, e);
-		r = io_read(fd, at, want, &got, e);
+		r = io_read(fd, at, want ? want : 1, &got, e);
 		if (r < 0)
 			return err_wrap(e, "%s", path);
+		if (!want) /* full: fine if that was all */
+			return got ? FAIL(e, ERR_LIMIT, "%s is longer than %zu bytes", path, b->max)
+			           : 0;
 		b->n += got;
 		if (got < want)
 			return 0;
@@ -110,6 +113,7 @@ int io_mkdirs(const char *path, struct err *e)
 {
 	char dir[4096];
 	size_t n = strlen(path);
+	struct stat st;
 
 	if (n >= sizeof dir)
 		return FAIL(e, ERR_LIMIT, "%s: path is too long", path);
@@ -123,6 +127,12 @@ int io_mkdirs(const char *path, struct err *e)
 		if (mkdir(dir, 0777) < 0 && errno != EEXIST)
 			return FAIL(e, ERR_SYS, "%s: %s", dir, strerror(errno));
 		dir[i] = c;
+	}
+	if (stat(path, &st) < 0)
+		return FAIL(e, ERR_SYS, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		return FAIL(e, ERR_SYS, "%s: %s", path, strerror(errno));
 	}
 	return 0;
 }

@@ -13,7 +13,7 @@
 int io_write(int fd, const void *p, size_t n, struct err *e);
 int io_read(int fd, void *p, size_t n, size_t *ret_n, struct err *e);
 
-/* The whole file into b (at most b->max bytes). */
+/* The whole file behind what is in b already (b->max bytes in all). */
 int io_load(const char *path, struct buf *b, struct err *e);
 
 /* Write a file so that it is there whole or not at all: temporary name, fsync, rename. */

@@ -72,11 +72,21 @@ static int refill(struct io_lines *l, struct err *e)
 	why = gzerror(l->gz, &code);
 	if (n == 0 && (code == Z_OK || code == Z_STREAM_END))
 		return 0;
+	if (code == Z_ERRNO && errno == EINTR) /* a handler without SA_RESTART: asked to stop */
+		return FAIL(e, ERR_STOP, "%s:%d: interrupted", l->name, l->number + 1);
 	if (code == Z_ERRNO)
-		why = strerror(errno);
-	else if (code == Z_BUF_ERROR)
+		return FAIL(e, ERR_SYS, "%s:%d: %s", l->name, l->number + 1, strerror(errno));
+	if (code == Z_BUF_ERROR)
 		why = "compressed file is truncated";
 	return FAIL(e, ERR_PARSE, "%s:%d: %s", l->name, l->number + 1, why);
+}
+
+static int too_long(const struct io_lines *l, struct err *e)
+{
+	bool mib = l->max_line >= 1 << 20;
+
+	return FAIL(e, ERR_LIMIT, "%s:%d: line is longer than %zu %s", l->name, l->number + 1,
+	            mib ? l->max_line >> 20 : l->max_line, mib ? "MiB" : "bytes");
 }
 
 int io_lines_next(struct io_lines *l, struct str *ret, struct err *e)
@@ -91,8 +101,7 @@ int io_lines_next(struct io_lines *l, struct str *ret, struct err *e)
 		if (l->line.failed == ERR_NOMEM)
 			return FAIL(e, ERR_NOMEM, "%s:%d", l->name, l->number + 1);
 		if (l->line.failed || l->line.n > l->max_line)
-			return FAIL(e, ERR_LIMIT, "%s:%d: line is longer than %zu MiB", l->name,
-			            l->number + 1, l->max_line >> 20);
+			return too_long(l, e);
 		if (lf || (l->end && l->line.n))
 			break;
 		if (l->end)

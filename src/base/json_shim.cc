@@ -204,3 +204,11 @@ extern "C" const char *json_shim_walk(const char *text, size_t n, int max_depth,
 	// Out of bounds is what On-Demand says when nothing is left.
 	return doc.current_location().get(rest) ? nullptr : "text after the value";
 }
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+extern "C" const char *json_shim_version(void)
+{
+	return TEXT(SIMDJSON_VERSION);
+}

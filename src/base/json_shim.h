@@ -26,6 +26,8 @@ struct json_shim_events {
 const char *json_shim_walk(const char *text, size_t n, int max_depth,
                            const struct json_shim_events *ev);
 
+const char *json_shim_version(void); /* of simdjson */
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,9 +2,11 @@
 #include "base/pool.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_THREADS = 1024 };
 
@@ -51,6 +53,7 @@ static void *thread_main(void *arg)
 int pool_new(int n, struct pool **ret, struct err *e)
 {
 	struct pool *p;
+	int why = 0;
 
 	if (n < 1 || n > MAX_THREADS)
 		return FAIL(e, ERR_RANGE, "%d threads: outside 1..%d", n, MAX_THREADS);
@@ -62,14 +65,14 @@ int pool_new(int n, struct pool **ret, struct err *e)
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->wake, NULL);
 	pthread_cond_init(&p->done, NULL);
-	for (int i = 1; p->thread && i < n; i++) {
-		if (pthread_create(&p->thread[p->n_started], NULL, thread_main, p))
-			break;
-		p->n_started++;
+	for (int i = 1; p->thread && why == 0 && i < n; i++) {
+		why = pthread_create(&p->thread[p->n_started], NULL, thread_main, p);
+		p->n_started += why == 0;
 	}
-	if (!p->thread || p->n_started != n - 1) {
+	if (!p->thread || why) {
 		pool_free(p);
-		return FAIL(e, ERR_SYS, "start %d threads", n);
+		errno = why ? why : ENOMEM;
+		return FAIL(e, ERR_SYS, "start %d threads: %s", n, strerror(errno));
 	}
 	*ret = p;
 	return 0;

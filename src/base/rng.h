@@ -20,10 +20,10 @@ enum rng_purpose { /* bits 24..31 of counter word 1 */
 /* Ten rounds on counter ctr with key seed; ret: four independent words. */
 void rng_philox(uint64_t seed, const uint32_t ctr[4], uint32_t ret[4]);
 
-/* Inside (0, 1): ((word >> 8) + 0.5) * 2^-24. */
-static inline float rng_to_unit(uint32_t word)
+/* Inside (0, 1): ((word >> 8) + 0.5) * 2^-24, exact. In a float the largest would round to 1. */
+static inline double rng_to_unit(uint32_t word)
 {
-	return ((float)(word >> 8) + 0.5f) * 0x1p-24f;
+	return ((double)(word >> 8) + 0.5) * 0x1p-24;
 }
 
 /* A sequential stream over counters (0.., purpose, a, b) for code that needs many numbers.

@@ -11,7 +11,17 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-enum extract_result { EXTRACT_OK, EXTRACT_NO_CODE, EXTRACT_THINK_ONLY, EXTRACT_TRUNCATED };
+/* no_code: blank, or blocks in other languages only; think_only: nothing behind the think block, or
+ * it never ends; truncated: the only block begins where the text ends. The last is no answer about
+ * the completion: a is full.
+ */
+enum extract_result {
+	EXTRACT_OK,
+	EXTRACT_NO_CODE,
+	EXTRACT_THINK_ONLY,
+	EXTRACT_TRUNCATED,
+	EXTRACT_NO_MEMORY,
+};
 
 const char *extract_text(enum extract_result r);
 

@@ -23,6 +23,8 @@
 #include "base/part.h"
 #include "traj/traj.h"
 
+#include <stdbool.h>
+
 /* What the parts see. Token arrays are indexed as batch.first says; logp, entropy and ref are only
  * filled for the samples asked about.
  */
@@ -36,9 +38,13 @@ struct loss_in {
 	const float *ref;     /* (n_tok,) of the reference policy, or NULL */
 };
 
+/* L = loss + kl_coef * kl - entropy_coef * entropy. One owner: calls of loss_eval() at the same
+ * time each take their own, and loss_stats_add() joins them in the order of the samples.
+ */
 struct loss_stats {
 	double loss, kl, entropy;    /* sums of w_t times the value */
 	double n_tok, n_clipped;     /* trained tokens; those whose ratio was clipped */
+	double n_masked;             /* tokens taken out by masks that look at logp */
 	double ratio_sum, ratio_max; /* of trained tokens */
 	double delta_max;            /* max |logp - old| */
 	double k1_sum, k3_sum;       /* estimators of KL(old || current) over trained tokens */
@@ -54,15 +60,17 @@ struct agg {
 /* Immutable. */
 struct mask {
 	PART_HEAD;
-	/* lowers in->weight (which is ret_weight) for samples i0..i1-1 */
+	/* lowers in->weight (which is ret_weight) for samples i0..i1-1; weight is 1 or 0 if the
+	 * mask does not need logp, else w_t; in->logp is NULL if it does not */
 	int (*apply)(const void *cfg, const struct loss_in *in, int i0, int i1, float *ret_weight,
 	             struct err *e);
 	bool needs_logp; /* false: can be applied before any forward pass */
 };
 
 struct loss_case {
-	double A, old[4], logp[4], want_loss[4], want_c[4];
-	int n; /* tokens of one sample, weight 1 each */
+	double A, old[4], logp[4], want_loss, want_c[4]; /* want_loss: sum over the tokens */
+	int n;                                           /* tokens of one sample, weight 1 each */
+	const char *opts; /* "key=value ..." on top of the defaults, or NULL */
 };
 
 /* Immutable. */
@@ -99,13 +107,22 @@ struct loss {
 	const struct kl *kl; /* NULL: none */
 	const void *kl_cfg;
 	double kl_coef, entropy_coef;
+	bool count_masked; /* denominators of agg also count what the masks of loss_plan() drop */
 };
 
-/* weight (n_tok,): in the mask that adv left, out w_t of the whole batch. */
+/* weight (n_tok,): in the mask that adv left, out w_t of the whole batch. Masks that need no
+ * log-probs come first, so that agg only counts what is left (see count_masked); the others lower
+ * w_t in loss_eval(). A batch with nothing to train on has all w_t = 0, which is no error.
+ */
 int loss_plan(const struct loss *l, const struct batch *b, float *weight, struct err *e);
 
-/* c = dL/dlogp and h = dL/dH (both (n_tok,), overwritten) of samples i0..i1-1; st is added to. */
+/* c = dL/dlogp and h = dL/dH (both (n_tok,), overwritten) of samples i0..i1-1; st is added to.
+ * in->weight is that of loss_plan(). A log-prob that is not a finite number, where something is
+ * trained, is an error that names token and sample.
+ */
 int loss_eval(const struct loss *l, const struct loss_in *in, int i0, int i1, float *c, float *h,
               struct loss_stats *st, struct err *e);
+
+void loss_stats_add(struct loss_stats *sum, const struct loss_stats *st);
 
 #endif

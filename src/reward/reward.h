@@ -3,8 +3,8 @@
  *
  * It sees a whole group at once, so that consensus and rank rewards are ordinary rewards, and may
  * answer for samples, and besides for turns, tests, spans or tokens. A score may be unavailable;
- * it is never a zero in disguise: reward_group() makes every sample with judge_error unavailable,
- * whatever the function says.
+ * it is never a zero in disguise: reward_group() makes every sample that was not judged
+ * (judge_error, or skipped as a whole) unavailable, whatever the function says.
  */
 #ifndef REWARD_REWARD_H
 #define REWARD_REWARD_H
@@ -39,8 +39,9 @@ struct reward_case {
 	struct {
 		enum verdict verdict;
 		int n_tests, n_passed;
-	} sample[4];
+	} sample[4]; /* n_passed accepted tests, then one with the verdict, the rest skipped */
 	struct score want[4];
+	const char *opts; /* "key=value ..." on top of the defaults, or NULL */
 };
 
 /* Immutable. */
@@ -48,7 +49,7 @@ struct reward_fn {
 	PART_HEAD;
 	int (*score)(const void *cfg, const struct reward_in *in, struct reward_out *ret,
 	             struct err *e);
-	const struct reward_case *cases; /* with default options; ends with n == 0 */
+	const struct reward_case *cases; /* ends with n == 0 */
 };
 
 extern const struct reward_fn *const reward_table[]; /* generated, ends with NULL */
@@ -62,7 +63,9 @@ struct reward_use {
 
 /*	r_i = sum_k weight_k * r_ik, unavailable if any r_ik is		i = 1..n
  *
- * Fills group.sample[i].reward and .part[k]. n_use >= 1.
+ * Fills sample[i].reward and .part (n_use,) of the group. Units (turns, tests, spans, tokens) are
+ * summed in the same way, each over the rewards that answer for it, into .turn_reward and so on.
+ * n_use >= 1. A reward that is not a finite number is an error that names reward and sample.
  */
 int reward_group(const struct reward_use *use, int n_use, const struct task *task, struct group *g,
                  struct arena *a, struct err *e);

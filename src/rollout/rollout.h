@@ -55,6 +55,10 @@ struct rollout_fn {
 
 extern const struct rollout_fn *const rollout_table[]; /* generated, ends with NULL */
 
+/* Bytes that an arena for the samples of ask needs at most, for its limit. */
+size_t rollout_arena_limit(const struct policy *p, const struct rollout_config *cfg,
+                           const struct rollout_ask *ask, int n);
+
 /* The text a policy sees for a task, and its end: everything that tells sampling, SFT and eval how
  * an answer looks is here.
  *

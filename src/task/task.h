@@ -35,8 +35,9 @@ struct task_limits { /* 0: the judge's default */
 struct task {
 	struct str id, prompt, language;
 	enum task_kind kind;
-	struct str entry_point; /* TASK_FUNCTION, TASK_ASSERT; may be empty for TASK_ASSERT */
-	struct str preamble;    /* put before an answer that does not define entry_point itself */
+	struct str entry_point; /* NAME or CLASS().NAME; may be empty unless TASK_FUNCTION */
+	bool in_place;          /* TASK_FUNCTION: the result is the first argument after the call */
+	struct str preamble;    /* put before the answer: see task_program() */
 	struct str setup;       /* runs after the answer and before the tests */
 	struct str reference;   /* a right answer, completed by preamble in the same way; p == NULL:
 	                           none */
@@ -85,7 +86,14 @@ const struct task *tasks_find(const struct tasks *t, struct str id); /* NULL: no
 
 void task_write(const struct task *t, struct jsonw *w); /* the native record */
 
-/* The program for an answer: preamble + answer, or the answer alone if it defines entry_point. */
+/* The program for an answer: preamble + answer. If both define entry_point, only the part of the
+ * preamble before its definition (imports, second functions) is kept. .p is NULL: no memory.
+ */
 struct str task_program(const struct task *t, struct str answer, struct arena *a);
+
+/* code defines name (or, for CLASS().NAME, the class) in its first column; false if name is empty.
+ * *ret_at, unless NULL: where the definition and its decorators begin.
+ */
+bool task_defines(struct str code, struct str name, size_t *ret_at);
 
 #endif

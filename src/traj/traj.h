@@ -7,13 +7,14 @@
  *
  *	consensus (PCR, CodeT)	group -> sample[] -> test[].out (probe outputs), .verdict, code
  *	DiDPO			turn[] with byte and token ranges, text, byte_of (exact offsets)
- *	GAE with a critic	value (n_tok + 1), mask, per-token rewards of reward_out
- *	tree advantages		parent, fork_tok: a node's tokens are [fork_tok, n_tok) of its
- *sample FC-SWE chains		chain (the failed attempt before it), group keys that hold all
- *attempts CARM, DPPO		logp (as sampled) beside the trainer's log-probs given to the loss
- *	GiGPO, cross groups	group.key is any text, a sample may be compared in other groups by
- *				sample.anchor
+ *	GAE with a critic	value (n_tok + 1), mask, token_reward, reward, finish
+ *	tree advantages		parent, fork_tok: tokens [fork_tok, n_tok) of a sample are its own
+ *	FC-SWE chains		chain (the failed attempt before it), one group for all attempts
+ *	CARM, DPPO		logp (as sampled) beside the log-probs that loss is given
+ *	GiGPO, cross groups	group.key is any text; sample.anchor is a second comparison key
  *	curricula, posteriors	group.seen, group.mean_before: earlier outcomes of the task
+ *
+ * docs/extending.md has the whole table, field by field.
  *
  * Immutable after the part of the loop that fills it; one owner until then.
  */
@@ -40,10 +41,11 @@ struct score {
 struct tested {
 	struct str name;
 	enum verdict verdict;
-	double score;  /* in [0, 1], from the checker */
-	double weight; /* of the test in its task; 1 unless the task says otherwise */
-	bool visible;  /* the policy has seen this test */
-	bool probe;    /* has no expected output: only `out` means anything */
+	double score;       /* in [0, 1], from the checker */
+	double weight;      /* of the test in its task; 1 unless the task says otherwise */
+	bool visible;       /* the policy has seen this test */
+	bool probe;         /* has no expected output: only `out` means anything */
+	bool ignored_input; /* known to have read nothing of its standard input */
 	int64_t cpu_ns, wall_ns, mem_bytes;
 	struct str out; /* what the program answered, where it was kept; p == NULL: not kept */
 };
@@ -71,8 +73,10 @@ struct sample {
 	int64_t id; /* counts from 0 over the run */
 	struct str task_id;
 	int rollout;       /* number within its task and step: keys the random numbers */
-	int parent;        /* index in the group of the sample it was forked from, or -1 */
-	int fork_tok;      /* first token that is its own; n_prompt where parent is -1 */
+	int parent;        /* index in the group of the sample it was forked from, which stands
+	                      before it, or -1 */
+	int fork_tok;      /* first token that is its own; n_prompt where parent is -1. The tokens
+	                      before it are the parent's: their mask is 0 here */
 	int chain;         /* index in the group of the failed attempt it recovers from, or -1 */
 	struct str anchor; /* other comparison key (state, turn); empty: none */
 	int64_t version;   /* of the weights that sampled it */
@@ -100,6 +104,14 @@ struct sample {
 
 	struct score reward; /* set from the reward of the loop */
 	struct score *part;  /* (batch.n_rewards,) each reward before composition, or NULL */
+
+	/* Weighted sums of what the rewards of the loop said about units, set by reward_group();
+	 * NULL where no reward speaks of them. They stand beside `reward`, which does not contain
+	 * them: an estimator that wants dense credit reads them, others do not. */
+	const struct score *turn_reward;  /* (n_turns,) */
+	const struct score *test_reward;  /* (n_tests,) */
+	const struct score *span_reward;  /* (n_spans,) */
+	const struct score *token_reward; /* (n_tok,) */
 };
 
 /* Samples that are compared with each other. */
@@ -122,5 +134,8 @@ struct batch {
 	int64_t n_tok;        /* sum of n_tok */
 	const int64_t *first; /* (n_samples + 1,) */
 };
+
+/* Sample i counted over the groups in order; 0 <= i < n_samples. */
+struct sample *batch_sample(const struct batch *b, int i);
 
 #endif

@@ -1,0 +1,132 @@
+/* micro_pool.c - enumerates compositions and keeps one for each behaviour. */
+#include "data/micro.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+enum { MAX_COMPS = 1 << 17, MIN_SPREAD = 3 };
+
+struct search {
+	int level;
+	struct micro_comp *all; /* (MAX_COMPS,) */
+	int n;
+};
+
+static int part_limit(enum micro_slot slot)
+{
+	int n = 0;
+
+	while (micro_part(slot, n))
+		n++;
+	return n;
+}
+
+/* Fills slots one after the other; what is too long already is left early. */
+static void extend(struct search *s, struct micro_comp *c, int slot)
+{
+	int n = slot < MICRO_SLOTS ? part_limit(slot) : 0;
+
+	if (slot == MICRO_SLOTS) {
+		if (micro_level(c) == s->level && micro_asked(c) && s->n < MAX_COMPS)
+			s->all[s->n++] = *c;
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		const struct micro_part *p = micro_part(slot, i);
+
+		if (p->never || !(p->in & 1u << c->family))
+			continue;
+		c->part[slot] = (uint8_t)i;
+		if (micro_level(c) <= s->level)
+			extend(s, c, slot + 1);
+	}
+	c->part[slot] = slot == MICRO_SOURCE ? c->family : 0;
+}
+
+/* The outputs on all probes as text; false: some input gives no value, or hardly two differ. */
+static bool outputs(const struct micro_comp *c, const struct micro_input *in, int n, struct buf *b)
+{
+	struct micro_val first = { 0 }, v = { 0 };
+	int n_other = 0;
+
+	buf_putc(b, (char)('0' + c->family));
+	for (int i = 0; i < n; i++) {
+		if (!micro_eval(c, &in[i], &v))
+			return false;
+		if (i == n / 2) /* an ordinary input, not an edge */
+			first = v;
+	}
+	for (int i = 0; i < n; i++) {
+		(void)micro_eval(c, &in[i], &v);
+		n_other += !micro_val_eq(&first, &v);
+		micro_put_val(&v, b);
+		buf_putc(b, ' ');
+	}
+	return n_other >= MIN_SPREAD && (v.type != MICRO_BOOL || n - n_other >= MIN_SPREAD);
+}
+
+/* Set of 64-bit keys, open addressing; size a power of two; 0 is an empty place. */
+static bool set_add(uint64_t *set, size_t size, uint64_t key)
+{
+	size_t i = (size_t)key & (size - 1);
+
+	key += !key;
+	for (; set[i]; i = (i + 1) & (size - 1))
+		if (set[i] == key)
+			return false;
+	set[i] = key;
+	return true;
+}
+
+static int keep_distinct(struct search *s, struct arena *a, struct micro_pool *ret, struct err *e)
+{
+	AUTO_ARENA scratch = { .limit = 4 << 20 };
+	AUTO_BUF b = { .max = 1 << 20 };
+	enum { SIZE = 2 * MAX_COMPS };
+	struct micro_input *probe =
+		arena_new(&scratch, struct micro_input, MICRO_FAMILIES * MICRO_PROBES);
+	uint64_t *set = arena_new(&scratch, uint64_t, SIZE);
+	int n_probes[MICRO_FAMILIES];
+	struct micro_pool p = { .n_tried = s->n,
+		                .comp = arena_new(a, struct micro_comp, s->n),
+		                .sig = arena_new(a, uint64_t, s->n) };
+
+	if (!probe || !set || !p.comp || !p.sig)
+		return FAIL(e, ERR_NOMEM, "%d compositions", s->n);
+	for (int f = 0; f < MICRO_FAMILIES; f++)
+		n_probes[f] = micro_probes(f, probe + f * MICRO_PROBES);
+	for (int i = 0; i < s->n; i++) {
+		const struct micro_comp *c = &s->all[i];
+
+		buf_reset(&b);
+		if (!outputs(c, probe + c->family * MICRO_PROBES, n_probes[c->family], &b))
+			continue;
+		p.sig[p.n] = hash_u64(buf_str(&b));
+		p.comp[p.n] = *c;
+		p.n += set_add(set, SIZE, p.sig[p.n]);
+	}
+	if (buf_check(&b, "outputs", e) < 0)
+		return ERR_LIMIT;
+	*ret = p;
+	return 0;
+}
+
+int micro_enumerate(int max_level, struct arena *a, struct micro_pool *ret, struct err *e)
+{
+	AUTO_ARENA scratch = { .limit = MAX_COMPS * sizeof(struct micro_comp) };
+	struct search s = { .all = arena_new(&scratch, struct micro_comp, MAX_COMPS) };
+
+	if (!s.all)
+		return FAIL(e, ERR_NOMEM, "compositions");
+	for (s.level = 1; s.level <= max_level; s.level++)
+		for (int f = 0; f < MICRO_FAMILIES; f++) {
+			struct micro_comp c = { .family = (uint8_t)f };
+
+			c.part[MICRO_SOURCE] = (uint8_t)f;
+			extend(&s, &c, 0);
+		}
+	if (s.n == MAX_COMPS)
+		return FAIL(e, ERR_LIMIT, "more than %d compositions", MAX_COMPS - 1);
+	return keep_distinct(&s, a, ret, e);
+}
