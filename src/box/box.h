@@ -91,6 +91,7 @@ void box_close(struct box *b); /* kills what runs; leaves no process, mount, fil
 
 enum box_tier box_tier(const struct box *b);
 const char *box_missing(const struct box *b); /* what the next better tier needs, or "" */
+const char *box_about(const struct box *b);   /* for people: what the server found on the machine */
 
 /* Queue a job; returns at once unless 4 * slots jobs wait already, then blocks. */
 int box_submit(struct box *b, const struct box_plan *plan, uint64_t *ret_job, struct err *e);

@@ -1,0 +1,21 @@
+/* box_client.h - what box.c and box_spawn.c share: the life of one cupel-boxd. */
+#ifndef BOX_BOX_CLIENT_H
+#define BOX_BOX_CLIENT_H
+
+#include "base/err.h"
+#include "box/box.h"
+#include "box/box_wire.h"
+
+/* One running server. One owner. */
+struct box_server {
+	int sock, pidfd; /* -1: none */
+	struct wire_hello hello;
+};
+
+/* Starts cupel-boxd and waits for its hello; ERR_DENIED with its reason if it offers no box. */
+int box_server_start(const struct box_config *cfg, struct box_server *ret, struct err *e);
+
+/* Closes the socket, on which the server kills its boxes and ends; kills it if it does not. */
+void box_server_stop(struct box_server *s);
+
+#endif

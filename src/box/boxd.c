@@ -1,0 +1,451 @@
+/* boxd.c - cupel-boxd, the server that runs untrusted programs. Started by box_open(), never by
+ * people: cupel-boxd TIER SLOTS, with a socket at descriptor 3.
+ *
+ * THEORY OF OPERATION
+ *
+ *	caller ==socket== boxd ==socket== keeper ---- init ---- payload ---- its children
+ *	                    |    (one for each slot)   (one of each for every job)
+ *	                    '---- pipes for descriptors 1, 2, 3 of the payload; pidfd of init
+ *
+ * process  lives     namespaces                          rights
+ * boxd     session   own user (*), mount, net, uts, ipc  all in its user namespace, none outside
+ * keeper   session   + net, cgroup; in the slot's cgroup the same
+ * init     a job     + pid, mount, ipc; user (**)        the same; not dumpable, PID 1
+ * payload  a job     those of init                       none: id of the slot, no capabilities,
+ *                                                        no_new_privs, system-call filter, limits
+ *
+ * (*) Root without user namespaces does without: then boxd, keeper and init are real root.
+ * (**) Where there is only one id (started by an ordinary user), so that RLIMIT_NPROC counts the
+ * processes of one box only, and where the program then is id 1000 of its own namespace.
+ *
+ * What is dear is made once: cgroups, network namespaces, the read-only root (boxd_ns.c), the
+ * filter (boxd_filter.c). A job costs one clone with three namespaces, one tmpfs, one /proc, one
+ * fork and the exec. Cgroup files and the host's /proc/self are opened before the host's file
+ * system goes out of sight by pivot_root; nothing is looked up by name on the host after that.
+ *
+ * Who ends what. The end of the payload ends init, and the end of init, as PID 1, kills all that is
+ * left in the box: daemons, stopped processes, whoever ignores signals. boxd ends a box by SIGKILL
+ * to init through its pidfd, never by number. boxd ends when the caller's socket closes or the
+ * caller's process has ended (its forked children may hold the socket): it kills keepers and inits,
+ * reaps until it has no child left (it is a subreaper), and removes the cgroups. If boxd itself is
+ * killed, keepers and inits die by PDEATHSIG, and inits also by the end of their socket; only
+ * empty cgroup folders stay, which the next server removes.
+ *
+ * Time. The payload stamps start and CPU base just before its exec, init stamps the end, both into
+ * memory shared with boxd; a job causes two messages (pidfd, gone) and no other wake-ups. A limit
+ * is looked at when it can have been reached at the earliest, not at a fixed rate. CPU time counts
+ * all processes of the slot's cgroup from the base on.
+ *
+ * Without cgroups (tier user) init looks at its processes every POLL_MS (boxd_meter.c).
+ *
+ * boxd trusts its caller, and nothing that comes from a box: pipes are read into capped buffers,
+ * and no other channel leads out of a payload.
+ */
+#include "box/boxd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/io.h"
+
+enum { EVENTS = 64, QUEUE = 8 /* times slots: the caller keeps below that */ };
+
+struct waiting {
+	struct wire_job job;
+	int plan, in;
+};
+
+/* A result that did not fit into the socket. */
+struct held {
+	struct held *next;
+	int fd[BOX_CHANNELS], n_fd;
+	size_t n;
+	char msg[];
+};
+
+static struct {
+	struct waiting *at; /* a ring of n_max places */
+	int first, n, n_max;
+} queue;
+
+static struct {
+	struct held *first, **last;
+} held = { NULL, &held.first };
+
+static bool stop;
+
+int event_add(const struct server *s, int fd, enum event ev, int slot, int ch)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	e.data.u64 = (uint64_t)ev | (uint64_t)slot << 8 | (uint64_t)ch << 24;
+	return epoll_ctl(s->epfd, EPOLL_CTL_ADD, fd, &e);
+}
+
+static void want_write(const struct server *s, bool on)
+{
+	struct epoll_event e = { .events = EPOLLIN | (on ? (unsigned)EPOLLOUT : 0),
+		                 .data.u64 = EV_CALLER };
+
+	(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->sock, &e);
+}
+
+static void hold(const struct server *s, const void *msg, size_t n, const int *fd, int n_fd)
+{
+	struct held *h = malloc(sizeof *h + n);
+
+	if (!h) {
+		stop = true; /* the caller starts another server, which runs the job again */
+		return;
+	}
+	*h = (struct held){ .n_fd = n_fd, .n = n };
+	memcpy(h->msg, msg, n);
+	memcpy(h->fd, fd, sizeof(int) * (size_t)n_fd);
+	*held.last = h;
+	held.last = &h->next;
+	want_write(s, true);
+}
+
+static void send_held(const struct server *s)
+{
+	while (held.first) {
+		struct held *h = held.first;
+
+		if (box_wire_send(s->sock, h->msg, h->n, h->fd, h->n_fd, MSG_DONTWAIT) < 0 &&
+		    errno == EAGAIN)
+			return;
+		held.first = h->next;
+		if (!held.first)
+			held.last = &held.first;
+		for (int i = 0; i < h->n_fd; i++)
+			(void)close(h->fd[i]);
+		free(h);
+	}
+	want_write(s, false);
+}
+
+static void send_result(const struct server *s, const void *msg, size_t n, const int *fd, int n_fd)
+{
+	if (held.first ||
+	    (box_wire_send(s->sock, msg, n, fd, n_fd, MSG_DONTWAIT) < 0 && errno == EAGAIN)) {
+		hold(s, msg, n, fd, n_fd);
+		return;
+	}
+	for (int i = 0; i < n_fd; i++)
+		(void)close(fd[i]);
+}
+
+static void send_failed(const struct server *s, const struct wire_job *job, const char *why)
+{
+	struct wire_result w = { .type = WIRE_RESULT, .end = BOX_FAILED, .job = job->job };
+
+	(void)snprintf(w.why, sizeof w.why, "%s", why);
+	send_result(s, &w, sizeof w, NULL, 0);
+}
+
+static void finish(struct server *s, struct slot *sl)
+{
+	static struct {
+		struct wire_result w;
+		char small[WIRE_INLINE];
+	} msg;
+	int fd[BOX_CHANNELS];
+	size_t n;
+
+	slot_result(s, sl, &msg.w, msg.small, &n, fd);
+	send_result(s, &msg, offsetof(typeof(msg), small) + n, fd,
+	            __builtin_popcount(msg.w.fd_mask));
+}
+
+static int start_keeper(struct server *s, struct slot *sl, struct err *e)
+{
+	int r = keeper_start(s, sl, e);
+
+	if (r < 0)
+		return r;
+	if (event_add(s, sl->sock, EV_SLOT, sl->index, 0) < 0 ||
+	    event_add(s, sl->keeper_fd, EV_KEEPER, sl->index, 0) < 0)
+		return FAIL(e, ERR_SYS, "epoll: %s", strerror(errno));
+	return 0;
+}
+
+/* Jobs to idle slots. A slot whose keeper died gets a new one; with none left we give up. */
+static void dispatch(struct server *s)
+{
+	int alive = 0;
+
+	for (int i = 0; i < s->n_slots; i++) {
+		struct slot *sl = &s->slot[i];
+		struct err e = { 0 };
+
+		if (sl->state == SLOT_DEAD && sl->keeper_fd < 0 && !sl->page->failed)
+			(void)start_keeper(s, sl, &e);
+		while (sl->state == SLOT_IDLE && queue.n) {
+			struct waiting *w = &queue.at[queue.first];
+
+			queue.first = (queue.first + 1) % queue.n_max;
+			queue.n--;
+			if (slot_start(s, sl, &w->job, w->plan, w->in, &e) < 0)
+				send_failed(s, &w->job, e.msg);
+			(void)close(w->plan);
+			(void)close(w->in);
+		}
+		alive += sl->state != SLOT_DEAD;
+	}
+	stop = stop || !alive;
+}
+
+static void hear_caller(struct server *s)
+{
+	for (;;) {
+		struct wire_job job;
+		int fd[WIRE_MAX_FDS];
+		ssize_t n = box_wire_recv(s->sock, &job, sizeof job, fd, MSG_DONTWAIT);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		if (n != sizeof job || job.type != WIRE_JOB || fd[1] < 0) {
+			stop = true;
+			return;
+		}
+		if (queue.n == queue.n_max) {
+			send_failed(s, &job, "more jobs than the server has room for");
+			(void)close(fd[0]);
+			(void)close(fd[1]);
+			continue;
+		}
+		queue.at[(queue.first + queue.n++) % queue.n_max] =
+			(struct waiting){ job, fd[0], fd[1] };
+	}
+}
+
+static void handle(struct server *s, const struct epoll_event *ev)
+{
+	struct slot *sl = &s->slot[ev->data.u64 >> 8 & 0xffff];
+
+	switch ((enum event)(ev->data.u64 & 0xff)) {
+	case EV_CALLER:
+		if (ev->events & EPOLLOUT)
+			send_held(s);
+		if (ev->events & ~(uint32_t)EPOLLOUT)
+			hear_caller(s);
+		break;
+	case EV_PARENT:
+		stop = true;
+		break;
+	case EV_SLOT:
+		if (sl->sock >= 0)
+			slot_hear(s, sl, false);
+		break;
+	case EV_KEEPER:
+		slot_keeper_died(s, sl);
+		break;
+	case EV_OUT:
+		slot_read(s, sl, (int)(ev->data.u64 >> 24));
+		break;
+	}
+}
+
+/* Milliseconds until a limit of some running box may be reached; -1: none runs. */
+static int next_ms(const struct server *s)
+{
+	int64_t next = INT64_MAX, now = now_ns();
+
+	for (int i = 0; i < s->n_slots; i++)
+		if (s->slot[i].state == SLOT_RUNNING && s->slot[i].next_ns < next)
+			next = s->slot[i].next_ns;
+	if (next == INT64_MAX)
+		return -1;
+	next = next > now ? (next - now) / NS_PER_MS + 1 : 0;
+	return next < 60000 ? (int)next : 60000;
+}
+
+static void turn(struct server *s)
+{
+	struct epoll_event ev[EVENTS];
+	int n = epoll_wait(s->epfd, ev, EVENTS, next_ms(s));
+	int64_t now = now_ns();
+
+	for (int i = 0; i < n; i++)
+		handle(s, &ev[i]);
+	for (int i = 0; i < s->n_slots; i++) {
+		struct slot *sl = &s->slot[i];
+
+		if (sl->state == SLOT_RUNNING && !sl->gone && sl->next_ns <= now)
+			slot_watch(s, sl, now);
+		if (sl->state == SLOT_RUNNING && sl->gone)
+			finish(s, sl);
+	}
+	dispatch(s);
+}
+
+/* The environment without which no limit is worth anything. */
+static int prepare(struct server *s, struct err *e)
+{
+	struct rlimit files;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+	s->cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	s->root = geteuid() == 0;
+	s->epfd = epoll_create1(EPOLL_CLOEXEC);
+	s->parent_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
+	queue.n_max = QUEUE * s->n_slots;
+	queue.at = calloc((size_t)queue.n_max, sizeof *queue.at);
+	s->slot = calloc((size_t)s->n_slots, sizeof *s->slot);
+	if (!queue.at || !s->slot)
+		return FAIL(e, ERR_NOMEM, "%d slots", s->n_slots);
+	if (s->epfd < 0 || s->parent_fd < 0 || event_add(s, s->parent_fd, EV_PARENT, 0, 0) < 0 ||
+	    event_add(s, s->sock, EV_CALLER, 0, 0) < 0)
+		return FAIL(e, ERR_DENIED, "watch the caller: %s", strerror(errno));
+	for (int i = 0; i < s->n_slots; i++) {
+		struct slot *sl = &s->slot[i];
+
+		sl->index = i;
+		sl->keeper_fd = sl->sock = sl->init_fd = -1;
+		for (int k = 0; k < BOX_CHANNELS; k++)
+			sl->out[k].rd = sl->out[k].memfd = -1;
+		sl->page = mmap(NULL, sizeof *sl->page, PROT_READ | PROT_WRITE,
+		                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (sl->page == MAP_FAILED)
+			return FAIL(e, ERR_NOMEM, "%d slots", s->n_slots);
+	}
+	return 0;
+}
+
+static int isolate(struct server *s, enum box_tier want, struct err *e)
+{
+	struct err why = { 0 };
+	int r;
+
+	if (want == BOX_NONE) {
+		s->tier = BOX_NONE;
+		s->polls = true;
+		(void)snprintf(s->tmp, sizeof s->tmp, "/tmp/cupel-none-XXXXXX");
+		return mkdtemp(s->tmp) ? 0 : FAIL(e, ERR_SYS, "%s: %s", s->tmp, strerror(errno));
+	}
+	r = want == BOX_USER ? FAIL(&why, ERR_DENIED, "tier user was asked for")
+	                     : cg_open(&s->cg, s->n_slots, &why);
+	if (r < 0 && want == BOX_FULL)
+		return FAIL(e, ERR_DENIED, "tier full needs cgroups: %.180s", why.msg);
+	if (r < 0)
+		(void)snprintf(s->missing, sizeof s->missing,
+		               "tier full needs writable cgroups (%s): run as root, or under "
+		               "'systemd-run --user --scope -p Delegate=yes', or name a delegated "
+		               "folder of cgroup 2 in CUPEL_CGROUP",
+		               why.msg);
+	s->tier = r < 0 ? BOX_USER : BOX_FULL;
+	s->polls = r < 0;
+	r = filter_make(s->polls, &s->filter, e);
+	r = r < 0 ? r : ns_enter(s, e);
+	return r < 0 ? r : ns_make_root(s, e);
+}
+
+/* All keepers have tried to set up a box. */
+static int start_slots(struct server *s, struct err *e)
+{
+	bool no_proc = false;
+
+	for (int i = 0; i < s->n_slots; i++) {
+		struct slot *sl = &s->slot[i];
+		int r = start_keeper(s, sl, e);
+
+		if (r < 0)
+			return r;
+		while (sl->state == SLOT_STARTING)
+			slot_hear(s, sl, true);
+		if (sl->state != SLOT_IDLE)
+			return FAIL(e, ERR_DENIED, "%s",
+			            sl->page->failed ? sl->page->why : "the first box failed");
+		no_proc = no_proc || sl->page->no_proc;
+		s->no_proc = no_proc;
+	}
+	return 0;
+}
+
+static void describe(struct server *s)
+{
+	size_t n = strlen(s->missing);
+
+	if (s->no_proc)
+		(void)snprintf(s->missing + n, sizeof s->missing - n,
+		               "%sthe kernel refuses a fresh /proc (parts of the container's are "
+		               "hidden): boxes have none%s",
+		               n ? "; " : "",
+		               s->polls ? ", and memory is limited per process" : "");
+	(void)snprintf(s->about, sizeof s->about,
+	               "cgroup %s, user namespace %s, ids of slots %s, filter of %d instructions",
+	               s->cg.version == 1   ? "1"
+	               : s->cg.version == 2 ? "2"
+	                                    : "none",
+	               s->userns ? (s->nest ? "for each box" : "yes") : "no",
+	               s->slot_ids ? "yes" : "no", s->filter.len);
+}
+
+static void clean_up(struct server *s)
+{
+	for (int i = 0; s->slot && i < s->n_slots; i++)
+		slot_end(&s->slot[i]);
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		continue;
+	cg_close(&s->cg);
+	if (s->tmp[0])
+		(void)io_remove_tree(s->tmp, NULL);
+}
+
+static enum box_tier tier_of(const char *text)
+{
+	enum box_tier t = BOX_AUTO;
+
+	while (t < BOX_NONE && strcmp(box_tier_text(t), text))
+		t++;
+	return t;
+}
+
+int main(int argc, char **argv)
+{
+	static struct server s = { .sock = WIRE_SOCK };
+	struct wire_hello hello = { .type = WIRE_HELLO, .version = WIRE_VERSION };
+	struct err e = { 0 };
+	int r;
+
+	s.n_slots = argc == 3 ? (int)strtol(argv[2], NULL, 10) : 0;
+	if (s.n_slots < 1 || s.n_slots > WIRE_MAX_SLOTS || fcntl(WIRE_SOCK, F_GETFD) < 0)
+		return 2; /* not started by box_open() */
+	(void)fcntl(WIRE_SOCK, F_SETFD, FD_CLOEXEC);
+	(void)syscall(SYS_close_range, WIRE_SOCK + 1, ~0U, 0);
+	r = prepare(&s, &e);
+	r = r < 0 ? r : isolate(&s, tier_of(argv[1]), &e);
+	r = r < 0 ? r : start_slots(&s, &e);
+	describe(&s);
+	hello.code = r;
+	hello.tier = s.tier;
+	hello.slots = s.n_slots;
+	memcpy(hello.why, e.msg, sizeof hello.why);
+	memcpy(hello.missing, s.missing, sizeof hello.missing);
+	memcpy(hello.about, s.about, sizeof hello.about);
+	if (box_wire_send(s.sock, &hello, sizeof hello, NULL, 0, 0) < 0)
+		r = ERR_SYS;
+	while (r == 0 && !stop)
+		turn(&s);
+	clean_up(&s);
+	return r < 0;
+}

@@ -1,0 +1,171 @@
+/* boxd.h - what the files of cupel-boxd share. boxd.c tells the theory of operation. */
+#ifndef BOX_BOXD_H
+#define BOX_BOXD_H
+
+#include "base/err.h"
+#include "box/box.h"
+#include "box/box_wire.h"
+
+#include <linux/filter.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+enum {
+	CG_MAX = 4,          /* hierarchies of cgroup v1 that we use */
+	KEEPER_SOCK = 4,     /* descriptors of a keeper and of an init */
+	KEEPER_CPU = 5,      /* CPU time of the slot, -1 without cgroups */
+	KEEPER_FREE = 6,     /* the first number that is free in a keeper */
+	HOST_ID = 200000,    /* host ids of slots, where that range is mapped */
+	HOST_ID_LOW = 60000, /* else, inside containers with 65536 ids */
+	BOX_ID = 1000,       /* id of slot 0 as a program sees it */
+	POLL_MS = 10,        /* between two looks at the processes of a box without cgroup */
+	START_S = 30,        /* a box that has not started its program by then has failed */
+	WHY = 232,
+};
+
+/* Control files of one slot's cgroup, opened before the host's file system is out of sight. */
+struct cg_slot {
+	int procs[CG_MAX]; /* cgroup.procs of each hierarchy */
+	int mem_limit, mem_swap, mem_peak, mem_events, pids_max, cpu;
+	int64_t mem_set, swap_set, pids_set; /* as written last */
+	int64_t oom_kills;                   /* as read last */
+	bool peak_resets;
+};
+
+struct cgroups {
+	int version; /* 0: none */
+	int n_dirs;
+	struct {
+		int parent, dir;
+		char name[48];
+	} dir[CG_MAX];
+	int n_slots;
+	struct cg_slot *slot;
+};
+
+/* Shared memory of boxd, keeper and init of a slot; the payload unmaps it by its exec. */
+struct slot_page {
+	_Atomic int64_t start_ns; /* CLOCK_MONOTONIC just before the exec; 0: not yet */
+	_Atomic int64_t end_ns;   /* the payload was gone; 0: not seen */
+	_Atomic int64_t cpu_base_ns, cpu_end_ns;
+	_Atomic int64_t peak_bytes;
+	_Atomic int status; /* of the payload, as wait() gives it; valid if end_ns */
+	_Atomic int over;   /* limit that init saw crossed: enum box_end, or 0 */
+	_Atomic int failed; /* 'why' holds a fault of ours */
+	_Atomic int no_proc;
+	char why[WHY];
+};
+
+/* boxd -> keeper, with WIRE_MAX_FDS descriptors: plan, stdin, and the writing ends of three pipes
+ */
+struct keeper_job {
+	struct box_limits limits;
+};
+
+enum keeper_say { KEEPER_READY = 1, KEEPER_BORN /* with the pidfd of init */, KEEPER_GONE };
+
+struct keeper_msg {
+	int32_t say, status; /* GONE: wait status of init */
+};
+
+struct channel {
+	int rd;    /* -1: closed */
+	int memfd; /* -1: all is in 'small' */
+	size_t n;  /* bytes kept */
+	char small[WIRE_INLINE / BOX_CHANNELS];
+};
+
+enum slot_state { SLOT_DEAD, SLOT_STARTING, SLOT_IDLE, SLOT_RUNNING };
+
+struct slot {
+	int index;
+	enum slot_state state;
+	pid_t keeper;
+	int keeper_fd, sock, init_fd; /* pidfd, socket, pidfd; -1 */
+	struct slot_page *page;
+	struct wire_job job;      /* RUNNING */
+	int64_t sent_ns, next_ns; /* when the job was sent; when to look at its limits */
+	enum box_end killed_for;  /* BOX_EXITED: not killed by us */
+	bool kill;                /* as soon as its pidfd is here */
+	bool gone;                /* the box has ended: results may be read */
+	int init_status;
+	char why[WHY];
+	struct channel out[BOX_CHANNELS];
+};
+
+struct server {
+	enum box_tier tier;
+	int n_slots;
+	int sock, epfd, parent_fd; /* parent_fd: pidfd of the caller */
+	bool root;                 /* started with uid 0 */
+	bool userns;               /* has its own user namespace */
+	bool slot_ids;             /* each slot has its own uid */
+	bool nest;                 /* each box has its own user namespace: counts processes apart */
+	bool polls;                /* init looks after memory and CPU time: no cgroups */
+	bool no_proc;              /* a box gets no /proc of its own */
+	int cpus;
+	struct cgroups cg;
+	struct sock_fprog filter;
+	struct slot *slot;
+	char missing[512], about[512];
+	char tmp[64]; /* tier none: folder of the boxes */
+};
+
+/* boxd_cgroup.c. ERR_DENIED: there is none that we may use. */
+int cg_open(struct cgroups *cg, int slots, struct err *e);
+void cg_close(struct cgroups *cg);
+int cg_join(const struct cg_slot *c); /* moves the calling process; -1 and errno */
+int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e);
+int64_t cg_cpu_ns(int fd);
+int64_t cg_peak(const struct cg_slot *c); /* bytes, or 0 if not known */
+bool cg_oom(struct cg_slot *c);           /* killed for memory since the last call */
+
+/* boxd_ns.c: user namespace, other namespaces, then a root that holds only what a box may see. */
+int ns_enter(struct server *s, struct err *e);
+int ns_make_root(const struct server *s, struct err *e);
+
+/* boxd_filter.c: the system-call filter as BPF. */
+int filter_make(bool no_sysv_shm, struct sock_fprog *ret, struct err *e);
+
+/* boxd_keeper.c: starts the keeper of a slot; it answers KEEPER_READY. */
+int keeper_start(const struct server *s, struct slot *sl, struct err *e);
+
+/* boxd_init.c: PID 1 of a box. With job == NULL it only tries to set up a box. */
+_Noreturn void init_main(const struct server *s, const struct slot *sl,
+                         const struct keeper_job *job, const int fd[WIRE_MAX_FDS]);
+/* Says in the page why a box failed. */
+void page_fail(struct slot_page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* boxd_mount.c: the private file systems of one box; false: said in the page. */
+bool mount_box(const struct server *s, const struct slot *sl, const struct box_limits *l);
+
+/* boxd_payload.c: the process that becomes the program. */
+_Noreturn void payload_main(const struct server *s, const struct slot *sl,
+                            const struct box_limits *l, const struct box_plan *plan,
+                            const int fd[WIRE_MAX_FDS]);
+
+/* boxd_meter.c: what init sees of the processes of its box, through their own /proc. */
+struct meter {
+	int64_t rss_bytes, cpu_ns;
+	int n;
+};
+void meter_look(struct meter *ret);
+int64_t meter_pss(void); /* exact where pages are shared, but slow; bytes */
+
+/* boxd_slot.c: the life of a job in a slot. */
+int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, int plan, int in,
+               struct err *e);
+void slot_hear(struct server *s, struct slot *sl, bool wait);    /* a message of its keeper */
+void slot_read(struct server *s, struct slot *sl, int ch);       /* output of the program */
+void slot_watch(struct server *s, struct slot *sl, int64_t now); /* limits of time */
+void slot_keeper_died(struct server *s, struct slot *sl);
+/* Of a job that is 'gone': fills head and takes the outputs; the slot is idle then. */
+void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
+                 char small[WIRE_INLINE], size_t *ret_small, int fd[BOX_CHANNELS]);
+void slot_end(struct slot *sl); /* kills keeper and box */
+
+/* Events of the epoll set. */
+enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT };
+int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);
+
+#endif

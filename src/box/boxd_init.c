@@ -1,0 +1,266 @@
+/* boxd_init.c - PID 1 of a box: sets it up, starts the payload, waits for it. When init ends, the
+ * kernel kills whatever is left in its PID namespace.
+ *
+ * It is no target: signals from inside do not reach a PID 1 that does not handle them, it is not
+ * dumpable (no ptrace, no /proc/1/fd), and where slots have user ids it has another one. It waits
+ * for one process only, the payload; orphans are reaped on the way. It ends as soon as the payload
+ * has ended, whatever daemons hold open, and when the server is gone.
+ */
+#include "box/boxd.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/io.h"
+
+void page_fail(struct slot_page *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (p->failed)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(p->why, sizeof p->why, fmt, ap);
+	va_end(ap);
+	p->failed = 1;
+}
+
+static _Noreturn void die(const struct slot *sl, const char *what)
+{
+	page_fail(sl->page, "%s: %s", what, strerror(errno));
+	_exit(1);
+}
+
+static bool write_proc(const char *path, const char *text)
+{
+	AUTO_FD int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t n = strlen(text);
+
+	return fd >= 0 && write(fd, text, n) == (ssize_t)n;
+}
+
+/* The user namespace of one box: our only id, seen as BOX_ID. /proc is still the host's. */
+static void map_ids(const struct slot *sl)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%d 0 1\n", BOX_ID);
+	if (!write_proc("/proc/self/setgroups", "deny") ||
+	    !write_proc("/proc/self/uid_map", text) || !write_proc("/proc/self/gid_map", text))
+		die(sl, "map user id");
+}
+
+static void write_files(const struct server *s, const struct slot *sl, const struct box_plan *plan)
+{
+	uid_t id = (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index;
+
+	for (int i = 0; i < plan->n_files; i++) {
+		const struct box_file *f = &plan->file[i];
+		struct err e = { 0 };
+		AUTO_FD int fd =
+			open(f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			die(sl, f->name);
+		if (io_write(fd, f->text.p, f->text.n, &e) < 0) {
+			page_fail(sl->page, "file %s: %.150s", f->name, e.msg);
+			_exit(1);
+		}
+		if (fchmod(fd, (mode_t)f->mode) < 0 || (s->slot_ids && fchown(fd, id, id) < 0))
+			die(sl, f->name);
+	}
+}
+
+static void load_plan(const struct slot *sl, int fd, struct box_plan *ret)
+{
+	struct err e = { 0 };
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) < 0 || st.st_size <= 0)
+		die(sl, "plan");
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		die(sl, "map plan");
+	if (box_wire_get_plan((struct str){ p, (size_t)st.st_size }, ret, &e) < 0) {
+		page_fail(sl->page, "%s", e.msg);
+		_exit(1);
+	}
+}
+
+static int64_t rusage_ns(const struct rusage *ru)
+{
+	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * NS_PER_S +
+	       (ru->ru_utime.tv_usec + ru->ru_stime.tv_usec) * 1000;
+}
+
+/* Kill and reap all others, so that their CPU time is known. */
+static void empty_box(const struct server *s)
+{
+	do
+		(void)kill(-1, SIGKILL);
+	while (s->tier != BOX_NONE && wait(NULL) > 0);
+}
+
+/* Reaps what has ended. True when the payload has. */
+static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		struct rusage ru;
+
+		if (pid != payload)
+			continue;
+		if (!s->polls) {
+			sl->page->cpu_end_ns = cg_cpu_ns(KEEPER_CPU);
+		} else {
+			empty_box(s);
+			if (getrusage(RUSAGE_CHILDREN, &ru) == 0)
+				sl->page->cpu_end_ns = rusage_ns(&ru);
+		}
+		if (getrusage(RUSAGE_CHILDREN, &ru) == 0 &&
+		    ru.ru_maxrss * INT64_C(1024) > sl->page->peak_bytes)
+			sl->page->peak_bytes = ru.ru_maxrss * INT64_C(1024);
+		sl->page->status = status;
+		sl->page->end_ns = now_ns();
+		return true;
+	}
+	return false;
+}
+
+/* Memory and CPU time where no cgroup counts them. */
+static void look(const struct slot *sl, const struct box_limits *l)
+{
+	struct slot_page *p = sl->page;
+	struct meter m;
+
+	meter_look(&m);
+	if (m.rss_bytes > l->mem_bytes)
+		m.rss_bytes = meter_pss();
+	if (m.rss_bytes > p->peak_bytes)
+		p->peak_bytes = m.rss_bytes;
+	p->cpu_end_ns = m.cpu_ns;
+	if (m.rss_bytes > l->mem_bytes)
+		p->over = BOX_MEM_LIMIT;
+	else if (p->start_ns && m.cpu_ns - p->cpu_base_ns > l->cpu_ns)
+		p->over = BOX_CPU_LIMIT;
+}
+
+static void wait_for(const struct server *s, const struct slot *sl, const struct box_limits *l,
+                     pid_t payload, int sigfd)
+{
+	struct pollfd p[2] = { { sigfd, POLLIN, 0 }, { KEEPER_SOCK, 0, 0 } };
+	bool looks = s->polls && !s->no_proc && s->tier != BOX_NONE;
+
+	for (;;) {
+		struct signalfd_siginfo si;
+
+		if (poll(p, 2, looks ? POLL_MS : -1) < 0 && errno != EINTR)
+			die(sl, "poll");
+		if (p[1].revents) /* the server is gone */
+			_exit(1);
+		if (p[0].revents && read(sigfd, &si, sizeof si) > 0 && si.ssi_signo != SIGCHLD)
+			_exit(1); /* tier none is told to end */
+		if (reap(s, sl, payload))
+			return;
+		if (looks)
+			look(sl, l);
+		if (sl->page->over)
+			return;
+	}
+}
+
+/* Without a PID namespace (tier none) children that escaped are ours: kill until none is left. */
+static void kill_children(void)
+{
+	char text[4096], *p;
+
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FD int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+		size_t n = 0;
+
+		if (fd < 0 || io_read(fd, text, sizeof text - 1, &n, NULL) < 0 || n == 0)
+			return;
+		text[n] = 0;
+		for (p = text; *p;) {
+			(void)kill((pid_t)strtol(p, &p, 10), SIGKILL);
+			p += strspn(p, " ");
+		}
+		(void)waitpid(-1, NULL, 0);
+	}
+}
+
+static void set_up(const struct server *s, const struct slot *sl, const struct box_limits *l)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		die(sl, "prctl");
+	if (s->tier == BOX_NONE) {
+		char path[sizeof s->tmp + 16];
+
+		(void)snprintf(path, sizeof path, "%s/%d", s->tmp, sl->index);
+		(void)io_remove_tree(path, NULL);
+		if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 || mkdir(path, 0700) < 0 ||
+		    chdir(path) < 0)
+			die(sl, path);
+		return;
+	}
+	if (s->nest)
+		map_ids(sl);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		die(sl, "prctl");
+	if (!mount_box(s, sl, l))
+		_exit(1);
+	if (chdir("/box") < 0)
+		die(sl, "/box");
+}
+
+_Noreturn void init_main(const struct server *s, const struct slot *sl,
+                         const struct keeper_job *job, const int fd[WIRE_MAX_FDS])
+{
+	static const struct box_limits trial = { .disk_bytes = 1 << 20 };
+	struct box_plan plan;
+	sigset_t set;
+	pid_t pid;
+	int sigfd;
+
+	set_up(s, sl, job ? &job->limits : &trial);
+	if (!job)
+		_exit(0);
+	load_plan(sl, fd[0], &plan);
+	write_files(s, sl, &plan);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (s->tier == BOX_NONE)
+		sigaddset(&set, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		die(sl, "sigprocmask");
+	sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (sigfd < 0)
+		die(sl, "signalfd");
+	pid = fork();
+	if (pid < 0)
+		die(sl, "fork");
+	if (pid == 0)
+		payload_main(s, sl, &job->limits, &plan, fd);
+	wait_for(s, sl, &job->limits, pid, sigfd);
+	if (s->tier == BOX_NONE)
+		kill_children();
+	_exit(0);
+}
