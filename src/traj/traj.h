@@ -73,7 +73,8 @@ struct sample {
 	int64_t id; /* counts from 0 over the run */
 	struct str task_id;
 	int rollout;       /* number within its task and step: keys the random numbers */
-	int parent;        /* index in the group of the sample it was forked from, or -1 */
+	int parent;        /* index in the group of the sample it was forked from, which stands
+	                      before it, or -1 */
 	int fork_tok;      /* first token that is its own; n_prompt where parent is -1. The tokens
 	                      before it are the parent's: their mask is 0 here */
 	int chain;         /* index in the group of the failed attempt it recovers from, or -1 */
