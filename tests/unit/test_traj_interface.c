@@ -351,7 +351,7 @@ static void a_recovery_does_not_pay_its_parent(void **state)
 	for (int k = 0; k < 5; k++)
 		g.sample[8 + k].chain = 3 + k;
 	assert_int_equal(
-		adv_batch(fn, family_config(fn->opts, fn->cfg_size, "std=population eps=0", &a), &b,
+		adv_batch(fn, family_config_with(fn->opts, fn->cfg_size, "std=population eps=0", &a), &b,
 	                  &o, &e),
 		0);
 	for (int i = 0; i < 13; i++) {
@@ -399,7 +399,7 @@ static void a_mask_looks_at_both_log_probs(void **state)
 	const struct loss_in in = { &b, A, w, old, logp };
 	double tau = d + edge;
 	struct loss l = { .surrogate = s,
-		          .surrogate_cfg = family_config(s->opts, s->cfg_size, NULL, &a),
+		          .surrogate_cfg = family_config_with(s->opts, s->cfg_size, NULL, &a),
 		          .agg = agg_table[0],
 		          .n_masks = 1,
 		          .mask = { &fn },
@@ -409,7 +409,7 @@ static void a_mask_looks_at_both_log_probs(void **state)
 
 	(void)state;
 	assert_true(near(exp(2 / 15.), 1.142631));
-	l.agg_cfg = family_config(l.agg->opts, l.agg->cfg_size, NULL, &a);
+	l.agg_cfg = family_config_with(l.agg->opts, l.agg->cfg_size, NULL, &a);
 	for (int t = 0; t < 7; t++)
 		w[t] = 1;
 	assert_int_equal(loss_plan(&l, &b, w, &e), 0);
