@@ -1,6 +1,6 @@
 /* store.h - the run store: a directory with config.json, run.sqlite (WAL), metrics.jsonl,
- * checkpoint/ and summary.json (docs/run-directory.md). Every sample, verdict, reward and metric of a
- * run goes here.
+ * checkpoint/ and summary.json (docs/run-directory.md). Every sample, verdict, reward and metric of
+ * a run goes here.
  *
  * A store has one owner; a lock keeps other processes from writing to the same run (readers:
  * store_query.h). A step is written in one transaction: a crash leaves whole steps, and a step that
@@ -33,10 +33,10 @@ struct metric {
 };
 
 /* All of a step at once: its groups (NULL: none), advantages (mean of each sample, (n_samples,) or
- * NULL, NAN: none) and metrics, in SQLite and as a line of metrics.jsonl {"step", ...}. A step may be
- * written again with further metrics, which become a line of their own, but has one batch. Metrics
- * whose names begin with "time/" are the only ones that differ between equal runs. A metric that is
- * not a finite number is null.
+ * NULL, NAN: none) and metrics, in SQLite and as a line of metrics.jsonl {"step", ...}. A step may
+ * be written again with further metrics, which become a line of their own, but has one batch.
+ * Metrics whose names begin with "time/" are the only ones that differ between equal runs. A metric
+ * that is not a finite number is null.
  */
 int store_step(struct store *s, int64_t step, const struct batch *b, const double *adv,
                const struct metric *m, int n_metrics, struct err *e);
