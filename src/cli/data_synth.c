@@ -110,13 +110,13 @@ int data_synth(int argc, char **argv)
 	static const char command[] = "data synth";
 	static const char *const shorts[][2] = {
 		{ "out", "data.out" },         { "seed", "data.seed" },
-		{ "jobs", "judge.jobs" },      { "isolation", "judge.isolation" },
+		{ "jobs", "judge.jobs" },      { "isolation", "box.isolation" },
 		{ "train", "family.train" },   { "test", "family.test" },
 		{ "corpus", "family.corpus" }, { "programs", "family.programs" },
 		{ "noise", "family.noise" },
 	};
 	struct conf_part part = { 0 };
-	struct judge_config jc;
+	struct judge_config jc = { 0 };
 	struct config o;
 	AUTO_CONF c;
 	struct err e;
@@ -127,7 +127,8 @@ int data_synth(int argc, char **argv)
 		conf_short(&c, shorts[i][0], shorts[i][1]);
 	if (conf_read(&c, argc, argv, &e) < 0 || conf_bind(&c, "data", opts, &o, &e) < 0 ||
 	    conf_part(&c, "family", PART_TABLE(synth_table), "micro", &part, &e) < 0 ||
-	    conf_bind(&c, "judge", judge_opts, &jc, &e) < 0 || conf_end(&c, &e) < 0)
+	    conf_bind(&c, "judge", judge_opts, &jc, &e) < 0 ||
+	    conf_bind(&c, "box", judge_box_opts, &jc, &e) < 0 || conf_end(&c, &e) < 0)
 		return cli_fail(command, &e);
 	if (conf_help_wanted(&c))
 		return CMD_YES;

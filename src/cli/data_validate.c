@@ -1,17 +1,16 @@
 /* data_validate.c - cupel data validate: does the judge accept the reference of every task? */
 #include "cli/cli.h"
 #include "cli/data_cmds.h"
-#include "judge/judge.h"
+#include "data/verify.h"
 
-static const char usage[] = "cupel data validate FILE [--format=NAME] [--jobs=N] [--json]\n"
-			    "  cupel data validate data/micro/test.jsonl\n"
-			    "  cupel data validate HumanEval.jsonl.gz --json\n\n"
-			    "Runs the reference of every task through the judge. Broken tasks are "
-                            "listed, and the exit\n"
-			    "status is 1 if there are any. A task without a reference cannot be "
-                            "checked: it is counted.";
+static const char usage[] =
+	"cupel data validate FILE [--format=NAME] [--jobs=N] [--json]\n"
+	"  cupel data validate data/micro/test.jsonl\n"
+	"  cupel data validate HumanEval.jsonl.gz --json\n\n"
+	"Runs the reference of every task through the judge and lists broken ones; exit\n"
+	"status 1 if there are any. A task without a reference is counted, not checked.";
 
-enum { MAX_LINE = 64 << 20, WINDOW = 32 };
+enum { MAX_LINE = 64 << 20 };
 
 struct config {
 	const char *format;
@@ -27,78 +26,71 @@ static const struct opt opts[] = {
 struct job {
 	bool json;
 	struct tasks ts;
-	struct judge *judge;
 	int n_accepted, n_broken, n_unjudged, n_without;
 	struct cli_progress bar;
 };
 
-static struct str note_of(const struct judged *v)
+static void put_broken(const struct job *j, int i, const struct judged *v, struct buf *b)
 {
-	for (int i = 0; i < v->n_tests; i++)
-		if (v->test[i].verdict == v->verdict)
-			return v->test[i].note;
-	return v->compile_note;
-}
+	struct jsonw w = { b };
 
-static int report(struct job *j, const struct judged *v)
-{
-	AUTO_BUF b = { .max = 1 << 20 };
-	struct jsonw w = { &b };
-
-	if (v->verdict == VERDICT_ACCEPTED) {
-		j->n_accepted++;
-		return CMD_YES;
-	}
-	if (v->verdict == VERDICT_JUDGE_ERROR)
-		j->n_unjudged++;
-	else
-		j->n_broken++;
 	if (j->json) {
 		jsonw_open(&w, '{');
-		jsonw_key(&w, "task_id"), jsonw_str(&w, j->ts.task[v->tag].id);
+		jsonw_key(&w, "task_id"), jsonw_str(&w, j->ts.task[i].id);
 		jsonw_key(&w, "verdict"), jsonw_cstr(&w, verdict_text(v->verdict));
 		jsonw_key(&w, "passed"), jsonw_int(&w, v->n_passed);
 		jsonw_key(&w, "total"), jsonw_int(&w, v->n_tests);
-		jsonw_key(&w, "note"), jsonw_str(&w, note_of(v));
+		jsonw_key(&w, "note"), jsonw_str(&w, verify_note(v));
 		jsonw_close(&w, '}');
 	} else { /* quoted, so that no byte of a file reaches a terminal as it is */
-		jsonw_str(&w, j->ts.task[v->tag].id);
-		buf_putf(&b, " %s %d/%d ", verdict_text(v->verdict), v->n_passed, v->n_tests);
+		jsonw_str(&w, j->ts.task[i].id);
+		buf_putf(b, " %s %d/%d ", verdict_text(v->verdict), v->n_passed, v->n_tests);
 		w.comma = false;
-		jsonw_str(&w, note_of(v));
+		jsonw_str(&w, verify_note(v));
 	}
-	buf_putc(&b, '\n');
-	cli_progress_end(&j->bar);
-	return cli_put(&b);
+	buf_putc(b, '\n');
 }
 
-/* CMD_YES, CMD_BROKEN (stdout), or a negative error. */
-static int judge_all(struct job *j, struct err *e)
+static int take(void *arg, int i, const struct judged *v, struct err *e)
 {
-	int r = 0;
+	AUTO_BUF b = { .max = 1 << 24 };
+	struct job *j = arg;
 
-	for (int next = 0; r == 0 && (next < j->ts.n || judge_pending(j->judge));) {
-		struct judged v;
-
-		for (; next < j->ts.n && judge_pending(j->judge) < WINDOW; next++) {
-			const struct task *t = &j->ts.task[next];
-
-			j->n_without += !t->reference.p;
-			if (t->reference.p &&
-			    judge_submit(j->judge, t, t->reference, (uint64_t)next, e) < 0)
-				return e->code;
-		}
-		if (cli_stop)
-			return FAIL(e, ERR_STOP, "stopped");
-		if (!judge_pending(j->judge))
-			break;
-		r = judge_next(j->judge, -1, &v, e);
-		if (r <= 0)
-			return r < 0 ? r : FAIL(e, ERR_SYS, "the judge lost a program");
-		r = report(j, &v);
-		judged_done(&v);
-		cli_progress(&j->bar, j->n_accepted + j->n_broken + j->n_unjudged, NULL);
+	if (!v)
+		j->n_without++;
+	else if (v->verdict == VERDICT_ACCEPTED)
+		j->n_accepted++;
+	else if (v->verdict == VERDICT_JUDGE_ERROR)
+		j->n_unjudged++;
+	else
+		j->n_broken++;
+	if (v && v->verdict != VERDICT_ACCEPTED) {
+		put_broken(j, i, v, &b);
+		cli_progress_end(&j->bar);
+		if (cli_put(&b) != CMD_YES)
+			return FAIL(e, ERR_SYS, "writing to stdout");
 	}
+	cli_progress(&j->bar, i + 1, NULL);
+	return cli_stop ? FAIL(e, ERR_STOP, "stopped") : 0;
+}
+
+static int judge_all(struct job *j, const struct judge_config *jc, struct err *e)
+{
+	AUTO_ARENA scratch = { .limit = (size_t)j->ts.n * sizeof(struct task *) + 64 };
+	const struct task **task = arena_new(&scratch, const struct task *, j->ts.n);
+	struct judge *judge;
+	int r;
+
+	if (!task)
+		return FAIL(e, ERR_NOMEM, "%d tasks", j->ts.n);
+	for (int i = 0; i < j->ts.n; i++)
+		task[i] = &j->ts.task[i];
+	r = judge_open(jc, &judge, e);
+	if (r < 0)
+		return r;
+	r = verify_references(task, j->ts.n, judge, take, j, e);
+	cli_progress_end(&j->bar);
+	judge_close(judge);
 	return r;
 }
 
@@ -124,15 +116,10 @@ static int validate(const struct conf *c, const struct config *o, const struct j
 		return cli_fail(c->command, &e);
 	cli_signals();
 	cli_progress_init(&j.bar, "validate", "tasks", j.ts.n);
-	r = judge_open(jc, &j.judge, &e);
-	if (r == 0) {
-		r = judge_all(&j, &e);
-		cli_progress_end(&j.bar);
-		judge_close(j.judge);
-	}
+	r = judge_all(&j, jc, &e);
 	if (r < 0)
 		r = cli_fail(c->command, &e);
-	else if (r == CMD_YES && (r = put_counts(&j)) == CMD_YES)
+	else if ((r = put_counts(&j)) == CMD_YES)
 		r = j.n_unjudged ? CMD_BROKEN : j.n_broken ? CMD_NO : CMD_YES;
 	tasks_done(&j.ts);
 	return r;
@@ -141,7 +128,7 @@ static int validate(const struct conf *c, const struct config *o, const struct j
 int data_validate(int argc, char **argv)
 {
 	static const char command[] = "data validate";
-	struct judge_config jc;
+	struct judge_config jc = { 0 };
 	struct config o;
 	AUTO_CONF c;
 	struct err e;
@@ -150,9 +137,10 @@ int data_validate(int argc, char **argv)
 		return CMD_BROKEN;
 	conf_short(&c, "format", "data.format");
 	conf_short(&c, "jobs", "judge.jobs");
-	conf_short(&c, "isolation", "judge.isolation");
+	conf_short(&c, "isolation", "box.isolation");
 	if (conf_read(&c, argc, argv, &e) < 0 || conf_bind(&c, "data", opts, &o, &e) < 0 ||
-	    conf_bind(&c, "judge", judge_opts, &jc, &e) < 0 || conf_end(&c, &e) < 0)
+	    conf_bind(&c, "judge", judge_opts, &jc, &e) < 0 ||
+	    conf_bind(&c, "box", judge_box_opts, &jc, &e) < 0 || conf_end(&c, &e) < 0)
 		return cli_fail(command, &e);
 	if (conf_help_wanted(&c))
 		return CMD_YES;

@@ -3,54 +3,46 @@
 
 #include "base/io.h"
 #include "base/jsonw.h"
+#include "data/verify.h"
 
 #include <stdio.h>
 
-enum { WINDOW = 32, MAX_FILE = 1 << 30 };
+enum { MAX_FILE = 1 << 30 };
 
-static int check_next(const struct synth_set *set, struct judge *j, struct err *e)
+struct watched {
+	const struct synth_set *set;
+	int (*watch)(void *arg, int done, int total);
+	void *arg;
+};
+
+static int take(void *arg, int i, const struct judged *v, struct err *e)
 {
-	struct judged v;
-	int r = judge_next(j, -1, &v, e), code = 0;
+	const struct watched *w = arg;
+	const struct task *t = &w->set->task[i].task;
+	enum verdict verdict = v ? v->verdict : VERDICT_SKIPPED;
+	struct str note = v ? verify_note(v) : STR("it has none");
 
-	if (r < 0)
-		return r;
-	if (r == 0)
-		return FAIL(e, ERR_RANGE, "the judge lost a program");
-	if (v.verdict != VERDICT_ACCEPTED) {
-		const struct task *t = &set->task[v.tag].task;
-		struct str note = v.n_tests > 0 ? v.test[0].note : v.compile_note;
-
-		for (int i = 0; i < v.n_tests; i++)
-			if (v.test[i].verdict == v.verdict) {
-				note = v.test[i].note;
-				break;
-			}
-		code = FAIL(e, v.verdict == VERDICT_JUDGE_ERROR ? ERR_SYS : ERR_PARSE,
-		            "the reference of task %.*s is not accepted: %s %.*s", (int)t->id.n,
-		            t->id.p, verdict_text(v.verdict), (int)note.n, note.n ? note.p : "");
-	}
-	judged_done(&v);
-	return code;
+	if (verdict != VERDICT_ACCEPTED)
+		return FAIL(e, verdict == VERDICT_JUDGE_ERROR ? ERR_SYS : ERR_PARSE,
+		            "the reference of task %.*s is not accepted: %s, %.*s", (int)t->id.n,
+		            t->id.p, verdict_text(verdict), (int)note.n, note.n ? note.p : "");
+	if (w->watch && w->watch(w->arg, i + 1, w->set->n) < 0)
+		return FAIL(e, ERR_STOP, "stopped");
+	return 0;
 }
 
 int synth_verify(const struct synth_set *set, struct judge *j,
                  int (*watch)(void *arg, int done, int total), void *arg, struct err *e)
 {
-	int r = 0;
+	AUTO_ARENA scratch = { .limit = (size_t)set->n * sizeof(struct task *) + 64 };
+	const struct task **task = arena_new(&scratch, const struct task *, set->n);
+	struct watched w = { set, watch, arg };
 
-	for (int done = 0, sent = 0; done < set->n && r == 0; done++) {
-		for (; sent < set->n && sent - done < WINDOW && r == 0; sent++) {
-			const struct task *t = &set->task[sent].task;
-
-			r = judge_submit(j, t, t->reference, (uint64_t)sent, e);
-		}
-		if (r == 0)
-			r = check_next(set, j, e);
-		if (r == 0 && watch && watch(arg, done + 1, set->n) < 0)
-			r = FAIL(e, ERR_STOP, "stopped");
-	}
-	return r;
+	if (!task)
+		return FAIL(e, ERR_NOMEM, "%d tasks", set->n);
+	for (int i = 0; i < set->n; i++)
+		task[i] = &set->task[i].task;
+	return verify_references(task, set->n, j, take, &w, e);
 }
 
 /* ---- files ---- */
