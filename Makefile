@@ -63,6 +63,8 @@ LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
+# Programs that run inside a box are compiled in as text.
+LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
 CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -80,6 +82,9 @@ $(O)/gen/$(3)_table.c: $$(wildcard src/$(1)/$(3)_*.c) scripts/registry.sh src/$(
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family,$(word 1,$(subst :, ,$f)),$(word 2,$(subst :, ,$f)),$(word 3,$(subst :, ,$f)),$(word 4,$(subst :, ,$f)))))
 
+$(O)/gen/%_text.c: src/judge/%.py scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh $*_text $< >$@
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALLCFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c $< -o $@
