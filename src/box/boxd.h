@@ -148,6 +148,8 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const struct box_limits *l, const struct box_plan *plan,
                             const int fd[WIRE_MAX_FDS]);
 
+void drop_bounding_set(void); /* no program that is executed from here gains a capability */
+
 /* boxd_meter.c: what init sees of the processes of its box, through their own /proc. */
 struct meter {
 	int64_t rss_bytes, cpu_ns;

@@ -103,6 +103,7 @@ static _Noreturn void keeper_main(const struct server *s, const struct slot *sl,
 			_exit(1);
 		}
 		(void)unshare(CLONE_NEWCGROUP); /* only hides a path */
+		drop_bounding_set();
 	}
 	run_box(s, sl, NULL, NULL);
 	for (;;) {
