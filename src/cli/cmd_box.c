@@ -18,7 +18,7 @@ static const char usage[] =
 	"  cupel box --isolation=user --json -- /bin/ls -l /\n"
 	"\n"
 	"Runs a program in isolation: stdin goes in whole, its outputs come back, the last line "
-        "on\n"
+	"on\n"
 	"stderr says how it ended. Status 0 if it ended with status 0, else 1.";
 
 struct run_conf {
