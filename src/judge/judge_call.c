@@ -10,6 +10,7 @@
 #include "judge/judge_int.h"
 
 #define VALUE_BYTES ((size_t)512 << 20) /* of one value as a tree */
+#define LATE_NS     INT64_C(50000000)   /* and an eighth: as late as the runner's timers */
 
 enum load { LOAD_NONE, LOAD_OK, LOAD_SYNTAX, LOAD_RAISED, LOAD_MEMORY, LOAD_TASK };
 
@@ -104,6 +105,20 @@ static void take_failure(struct reader *x, const struct json *j, struct judged_t
 	x->alien = true;
 }
 
+/* The timers were disarmed; whoever forges these times too runs into the limits of the box. */
+static void check_times(const struct reader *x, struct judged_test *t)
+{
+	const struct judge_limits *l = &x->p->limits;
+	int64_t cpu = l->cpu_ns + l->cpu_ns / 8 + LATE_NS;
+	int64_t wall = l->wall_ns + l->wall_ns / 8 + LATE_NS;
+
+	if (t->cpu_ns <= cpu && t->wall_ns <= wall)
+		return;
+	t->verdict = VERDICT_TIME_LIMIT;
+	t->score = 0;
+	judge_note(x->p, t, "%s time limit", t->cpu_ns > cpu ? "CPU" : "wall");
+}
+
 static void take_result(struct reader *x, const struct json *j, struct str line)
 {
 	struct program *p = x->p;
@@ -124,6 +139,7 @@ static void take_result(struct reader *x, const struct json *j, struct str line)
 		take_failure(x, j, t);
 	}
 	if (!x->alien) {
+		check_times(x, t);
 		x->running = false;
 		x->next++;
 	}
