@@ -178,6 +178,26 @@ static void take_event(struct reader *x, struct str line)
 	}
 }
 
+/* The box closes the pipe at the cap, and the program may see that before it dies: a test that
+ * failed by it is the one that hit the limit.
+ */
+static void flooded(struct reader *x, int n)
+{
+	struct program *p = x->p;
+	char note[300];
+
+	for (int i = 0; x->r->end == BOX_OUT_LIMIT && i < n; i++) {
+		struct judged_test *t = &p->test[i];
+
+		if (t->verdict != VERDICT_RUNTIME_ERROR ||
+		    !str_starts(t->note, STR("BrokenPipeError")))
+			continue;
+		t->verdict = judge_end_verdict(p, x->r, note, sizeof note);
+		judge_note(p, t, "%s", note);
+		return;
+	}
+}
+
 /* The program did not load: the first test says why, the others were not reached. */
 static void not_loaded(struct reader *x)
 {
@@ -238,4 +258,5 @@ void judge_call_take(struct program *p, const struct box_result *r)
 		not_loaded(&x);
 	else if (!x.left && (!x.ended || x.alien || r->end != BOX_EXITED || r->status != 0))
 		cut_short(&x);
+	flooded(&x, p->task->n_tests);
 }

@@ -230,6 +230,17 @@ static const struct {
 	  0,
 	  VERDICT_OUTPUT_LIMIT,
 	  { VERDICT_ACCEPTED, VERDICT_OUTPUT_LIMIT } },
+	/* the pipe that the box closed is seen first */
+	{ OK S0 "{\"i\":0,\"raised\":\"BrokenPipeError: x\"}\n" S1,
+	  BOX_OUT_LIMIT,
+	  0,
+	  VERDICT_OUTPUT_LIMIT,
+	  { VERDICT_OUTPUT_LIMIT, VERDICT_OUTPUT_LIMIT } },
+	{ "{\"load\":\"raised\",\"note\":\"BrokenPipeError: x\"}\n",
+	  BOX_OUT_LIMIT,
+	  1,
+	  VERDICT_OUTPUT_LIMIT,
+	  { VERDICT_OUTPUT_LIMIT, VERDICT_SKIPPED } },
 	/* a line that was cut by the death of the box says nothing */
 	{ OK S0 V0("2") S1 "{\"i\":1,\"value\":8}",
 	  BOX_SIGNALED,
