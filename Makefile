@@ -50,9 +50,12 @@ ALLCFLAGS  := -std=gnu17 $(COMMON) $(CWARN) $(CFLAGS)
 ALLCXXFLAGS := -std=c++17 $(COMMON) $(CXXFLAGS)
 ALLLDFLAGS := $(filter -fsanitize=% --coverage,$(CFLAGS_$(B))) -Wl,-z,relro,-z,now,-z,noexecstack $(LDFLAGS)
 # Kernels: one file for each vector width, chosen at run time; never -ffast-math.
-FLAGS_kern_scalar := -O2
-FLAGS_kern_avx2   := -O3 -mavx2 -mfma
-FLAGS_kern_avx512 := -O3 -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+# Pointer checks of UBSan are off in these unrolled loops: compiling them would take ten minutes,
+# and ASan sees the same faults.
+KERN_SAN := -fno-sanitize=null,alignment,pointer-overflow,object-size,bounds
+FLAGS_kern_scalar := -O2 $(KERN_SAN)
+FLAGS_kern_avx2   := -O3 -mavx2 -mfma $(KERN_SAN)
+FLAGS_kern_avx512 := -O3 -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512 $(KERN_SAN)
 
 Q := $(if $(V),,@)
 say = @mkdir -p $(@D); printf '  %-4s %s\n' $(1) $(2)
@@ -63,6 +66,8 @@ LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
+# Programs that run inside a box are compiled in as text.
+LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
 CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -80,6 +85,9 @@ $(O)/gen/$(3)_table.c: $$(wildcard src/$(1)/$(3)_*.c) scripts/registry.sh src/$(
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family,$(word 1,$(subst :, ,$f)),$(word 2,$(subst :, ,$f)),$(word 3,$(subst :, ,$f)),$(word 4,$(subst :, ,$f)))))
 
+$(O)/gen/%_text.c: src/judge/%.py scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh $*_text $< >$@
 $(O)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALLCFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c $< -o $@

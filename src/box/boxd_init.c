@@ -109,12 +109,16 @@ static int64_t rusage_ns(const struct rusage *ru)
 	       (ru->ru_utime.tv_usec + ru->ru_stime.tv_usec) * 1000;
 }
 
-/* Kill and reap all others, so that their CPU time is known. */
-static void empty_box(const struct server *s)
+/* Kill and reap all others, so that their CPU time is known. As PID 1, "all" ends at the border of
+ * the namespace; anywhere else it would be every process of the machine.
+ */
+static void empty_box(void)
 {
+	if (getpid() != 1)
+		return;
 	do
 		(void)kill(-1, SIGKILL);
-	while (s->tier != BOX_NONE && wait(NULL) > 0);
+	while (wait(NULL) > 0);
 }
 
 /* Reaps what has ended. True when the payload has. */
@@ -131,7 +135,7 @@ static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
 		if (!s->polls) {
 			sl->page->cpu_end_ns = cg_cpu_ns(KEEPER_CPU);
 		} else {
-			empty_box(s);
+			empty_box();
 			if (getrusage(RUSAGE_CHILDREN, &ru) == 0)
 				sl->page->cpu_end_ns = rusage_ns(&ru);
 		}
@@ -200,7 +204,11 @@ static void kill_children(void)
 			return;
 		text[n] = 0;
 		for (p = text; *p;) {
-			(void)kill((pid_t)strtol(p, &p, 10), SIGKILL);
+			long pid = strtol(p, &p, 10);
+
+			if (pid <= 1)
+				return;
+			(void)kill((pid_t)pid, SIGKILL);
 			p += strspn(p, " ");
 		}
 		(void)waitpid(-1, NULL, 0);
@@ -220,6 +228,10 @@ static void set_up(const struct server *s, const struct slot *sl, const struct b
 		    chdir(path) < 0)
 			die(sl, path);
 		return;
+	}
+	if (getpid() != 1) { /* whatever follows relies on the border of the PID namespace */
+		page_fail(sl->page, "init is not PID 1");
+		_exit(1);
 	}
 	if (s->nest)
 		map_ids(sl);

@@ -29,6 +29,18 @@ static int answers(const struct eval_opts *o)
 	return o->greedy ? 1 : (int)o->n;
 }
 
+/* The next of "1,8,16"; a comma must have a number behind it. */
+static bool next_number(const char **p, long *ret)
+{
+	char *end;
+
+	if (**p < '0' || **p > '9')
+		return false;
+	*ret = strtol(*p, &end, 10);
+	*p = *end == ',' && end[1] ? end + 1 : end;
+	return *p > end || !*end;
+}
+
 int eval_parse_k(const struct eval_opts *o, int *ret, int *ret_n, struct err *e)
 {
 	int k[EVAL_MAX_K], n = 0;
@@ -39,10 +51,9 @@ int eval_parse_k(const struct eval_opts *o, int *ret, int *ret_n, struct err *e)
 		return 0;
 	}
 	while (*p) {
-		char *end;
-		long v = strtol(p, &end, 10);
+		long v = 0;
 
-		if (end == p || (*end && *end != ','))
+		if (!next_number(&p, &v))
 			return FAIL(e, ERR_PARSE, "eval.k: '%s' is no list like 1,8", o->k);
 		if (v < 1 || v > o->n)
 			return FAIL(e, ERR_RANGE, "eval.k: %ld is not within 1..%lld (eval.n)", v,
@@ -52,7 +63,6 @@ int eval_parse_k(const struct eval_opts *o, int *ret, int *ret_n, struct err *e)
 		if (n == EVAL_MAX_K)
 			return FAIL(e, ERR_LIMIT, "eval.k: more than %d entries", EVAL_MAX_K);
 		k[n++] = (int)v;
-		p = *end ? end + 1 : end;
 	}
 	if (n == 0)
 		return FAIL(e, ERR_PARSE, "eval.k is empty");

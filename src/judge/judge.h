@@ -30,6 +30,7 @@ struct judge_config {         /* option table: judge_opts */
 };
 
 extern const struct opt judge_opts[];
+extern const struct opt judge_box_opts[]; /* of the same struct, bound under "box": isolation */
 
 struct judged_test {
 	struct str name;
@@ -61,6 +62,9 @@ struct judge;
 int judge_open(const struct judge_config *cfg, struct judge **ret, struct err *e);
 void judge_close(struct judge *j); /* drops what is still running */
 enum box_tier judge_tier(const struct judge *j);
+
+/* Can this task be judged: language, checker and its options are known. */
+int judge_task_ok(const struct task *t, struct err *e);
 
 /* The task must live until its result was taken; code is copied. Blocks while too much waits. */
 int judge_submit(struct judge *j, const struct task *t, struct str code, uint64_t tag,

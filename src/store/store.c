@@ -46,6 +46,7 @@ int store_sql_fail(sqlite3 *db, const char *dir, struct err *e)
 
 	if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
 		return FAIL(e, ERR_PARSE, "%s/run.sqlite: %s", dir, sqlite3_errmsg(db));
+	errno = sqlite3_system_errno(db); /* not that of some other call */
 	return FAIL(e, rc == SQLITE_NOMEM ? ERR_NOMEM : ERR_SYS, "%s/run.sqlite: %s", dir,
 	            sqlite3_errmsg(db));
 }

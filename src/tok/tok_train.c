@@ -22,8 +22,6 @@ struct pair {
 	int64_t count;
 	uint32_t seen; /* first node in trainer.seen, SLOT_NONE: none */
 	int stamp;     /* the merge in which it was pushed last */
-	bool merged;   /* has a rank */
-	bool banned;   /* would spell a special token */
 };
 
 struct seen {
@@ -241,8 +239,11 @@ static uint32_t *text_slot(struct trainer *x, struct str s)
 	return &x->text_slots.p[i];
 }
 
-/* The token that a and b give together: one that is spelt so already (another way to it), or a new
- * one. *ret -1: it would be a special token.
+/* Make the token that a and b give together; *ret -1: it would spell a special token.
+ *
+ * No other pair spells it already. A token's occurrences were never crossed by a merge, or the
+ * token would not stand there; so the same merges happened inside all of them, in the same order,
+ * and the last of these is one pair. For the same reason no pair comes back once it is merged.
  */
 static int token_of(struct trainer *x, int32_t a, int32_t b, int32_t *ret)
 {
@@ -258,7 +259,8 @@ static int token_of(struct trainer *x, int32_t a, int32_t b, int32_t *ret)
 	memcpy(bytes + p.n, q.p, q.n);
 	slot = text_slot(x, s);
 	if (*slot != SLOT_NONE) {
-		*ret = t->kind[*slot] == TOK_BYTES ? (int32_t)*slot : -1;
+		assert(t->kind[*slot] == TOK_SPECIAL);
+		*ret = -1;
 		return 0;
 	}
 	assert(t->n < x->cap);
@@ -275,41 +277,32 @@ static int add_merge(struct trainer *x, struct tok_merge m)
 
 	if (!at)
 		return ERR_LIMIT;
-	if (x->merge.n > TOK_MERGES_MAX)
-		return FAIL(x->e, ERR_LIMIT, "more than %d merges", TOK_MERGES_MAX);
 	*at = m;
 	return 0;
 }
 
 static int merge_best(struct trainer *x, int stamp, bool *ret_done)
 {
-	struct cand c = pop(x);
+	struct cand c = pop(x); /* the only entry of its pair */
 	uint32_t at = pair_of(x, c.key);
 	struct tok_merge m = { (int32_t)(c.key >> 32), (int32_t)(uint32_t)c.key, -1 };
-	struct pair *p;
+	int64_t count;
 	int r;
 
 	if (at == SLOT_NONE)
 		return ERR_LIMIT;
-	p = pair_at(x, at);
-	if (p->banned || p->count > c.count) /* a later entry has the higher count */
-		return 0;
-	if (p->count < c.count)
-		return p->count > 0 ? push(x, (struct cand){ p->count, c.key }) : 0;
-	if (c.count < 2) {
+	count = pair_at(x, at)->count;
+	assert(count >= 0 && count <= c.count);
+	if (count < c.count)
+		return count > 0 ? push(x, (struct cand){ count, c.key }) : 0;
+	if (count < 2) {
 		*ret_done = true;
 		return 0;
 	}
-	if ((r = token_of(x, m.a, m.b, &m.to)) < 0)
+	if ((r = token_of(x, m.a, m.b, &m.to)) < 0 || m.to < 0)
 		return r;
-	if (m.to < 0) {
-		p->banned = true;
-		return 0;
-	}
-	if (!p->merged && (r = add_merge(x, m)) < 0)
-		return r;
-	p->merged = true;
-	return apply(x, at, m, stamp);
+	r = add_merge(x, m);
+	return r < 0 ? r : apply(x, at, m, stamp);
 }
 
 static int train(struct trainer *x, const struct str *text, int n, int vocab)

@@ -43,8 +43,6 @@ int train_store_open(const char *dir, bool resume, struct store **ret, struct er
 		return FAIL(e, ERR_RANGE,
 		            "%s holds a run already: go on with --resume, or choose another --out",
 		            dir);
-	if (resume && !holds_run(dir))
-		return FAIL(e, ERR_RANGE, "%s holds no run to resume", dir);
 	if (io_mkdirs(dir, e) < 0 || store_open(dir, resume, ret, e) < 0) {
 		e->sys = 0;
 		return err_wrap(e, "run directory %s", dir);

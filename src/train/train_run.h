@@ -10,7 +10,7 @@
 
 int train_pool(int64_t threads, struct pool **ret, struct err *e); /* 0: one for each core */
 
-/* Open the store of a run in dir: a new one, or with resume the one that is there. */
+/* Open the store of a run in dir: a new one, or with resume the one that is there, if any. */
 int train_store_open(const char *dir, bool resume, struct store **ret, struct err *e);
 
 /* config.json of a new run: configuration (JSON), seed, version and machine. */

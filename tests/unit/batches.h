@@ -12,26 +12,6 @@
 
 #include "family.h"
 
-/* Defaults, then "key=value key=value". */
-static inline void *case_config(const struct opt *opts, size_t size, const char *text,
-                                struct arena *a)
-{
-	void *cfg = family_config(opts, size, a);
-	struct opt_group g[] = { { "", opts, cfg }, { 0 } };
-	char *rest = text ? arena_strdup(a, text) : NULL, *word;
-	struct err e;
-
-	while ((word = strsep(&rest, " "))) {
-		char *eq = strchr(word, '=');
-
-		assert_non_null(eq);
-		*eq = 0;
-		if (opt_set(g, word, eq + 1, a, &e) < 0)
-			fail_msg("%s", e.msg);
-	}
-	return cfg;
-}
-
 static inline const uint8_t *ones(struct arena *a, int n)
 {
 	uint8_t *m = arena_new(a, uint8_t, n);

@@ -29,7 +29,7 @@ static void every_estimator_runs_its_cases(void **state)
 		assert_true(f->cases && f->cases->G);
 		for (const struct adv_case *c = f->cases; c->G; c++) {
 			AUTO_ARENA a = { .limit = 1 << 16 };
-			void *cfg = case_config(f->opts, f->cfg_size, c->opts, &a);
+			void *cfg = family_config_with(f->opts, f->cfg_size, c->opts, &a);
 			struct group g = make_group(&a, "t", c->G, len);
 			struct batch b = make_batch(&a, 1, &g);
 			struct adv_out o = make_out(&a, b.n_tok);
@@ -65,8 +65,8 @@ static void tokens_get_it_where_they_may_be_trained(void **state)
 	set_rewards(&g[1], (double[]){ .3, .3 });
 	g[0].sample[1].mask = hole;
 	g[0].sample[2].finish = FINISH_ABORT;
-	assert_int_equal(adv_batch(f, case_config(f->opts, f->cfg_size, NULL, &a), &b, &o, NULL),
-	                 0);
+	assert_int_equal(
+		adv_batch(f, family_config_with(f->opts, f->cfg_size, NULL, &a), &b, &o, NULL), 0);
 	assert_memory_equal(o.A, ((float[]){ 1, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0 }),
 	                    11 * sizeof(float));
 	assert_memory_equal(o.weight, ((float[]){ 1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1 }),
@@ -87,9 +87,10 @@ static void a_lonely_reward_can_be_an_error(void **state)
 
 	(void)state;
 	set_rewards(&g, (double[]){ 1, NAN });
-	assert_int_equal(
-		adv_batch(f, case_config(f->opts, f->cfg_size, "singleton=error", &a), &b, &o, &e),
-		ERR_RANGE);
+	assert_int_equal(adv_batch(f,
+	                           family_config_with(f->opts, f->cfg_size, "singleton=error", &a),
+	                           &b, &o, &e),
+	                 ERR_RANGE);
 	assert_string_equal(e.msg, "adv grpo: group lonely has one reward only");
 }
 
@@ -178,9 +179,10 @@ static void agrees_with_verl(void **state)
 		}
 		b = make_batch(&a, n, g);
 		o = make_out(&a, b.n_tok);
-		assert_int_equal(adv_batch(f, case_config(f->opts, f->cfg_size, rows[k].opts, &a),
-		                           &b, &o, &e),
-		                 0);
+		assert_int_equal(
+			adv_batch(f, family_config_with(f->opts, f->cfg_size, rows[k].opts, &a), &b,
+		                  &o, &e),
+			0);
 		for (int i = 0; i < B; i++)
 			for (int t = 0; t < T; t++) {
 				double w = oracle_at(want, i, t), got = o.A[i * T + t];

@@ -91,12 +91,13 @@ static void options(void **state)
 			checker_find((struct str){ row[i].checker, strlen(row[i].checker) });
 		AUTO_ARENA a = { .limit = 1 << 16 };
 		void *cfg = family_config(c->opts, c->cfg_size, &a);
-		struct opt_group g[] = { { "", c->opts, cfg }, { 0 } };
 		double before = -1, after = -1;
 		struct err e;
 
 		assert_int_equal(c->check(cfg, &row[i].in, &before, &e), 0);
-		assert_int_equal(opt_set(g, row[i].key, row[i].val, &a, &e), 0);
+		assert_int_equal(
+			opt_set(opt_find(c->opts, row[i].key), cfg, row[i].key, row[i].val, &a, &e),
+			0);
 		assert_int_equal(c->check(cfg, &row[i].in, &after, &e), 0);
 		assert_true(before == 0 && after == 1);
 	}

@@ -24,7 +24,7 @@ static float *floats(struct arena *a, int64_t n, double v)
 static struct loss make_loss(struct arena *a, const struct surrogate *s, const char *opts)
 {
 	return (struct loss){ .surrogate = s,
-		              .surrogate_cfg = case_config(s->opts, s->cfg_size, opts, a),
+		              .surrogate_cfg = family_config_with(s->opts, s->cfg_size, opts, a),
 		              .agg = FIND(agg, "token_mean") };
 }
 
@@ -143,9 +143,11 @@ static void derivatives_are_central_differences(void **state)
 						l = make_loss(&a, FIND(surrogate, "ppo_clip"),
 						              ppo[n % 3]);
 					l.agg = agg;
-					l.agg_cfg = case_config(agg->opts, agg->cfg_size, NULL, &a);
+					l.agg_cfg = family_config_with(agg->opts, agg->cfg_size,
+					                               NULL, &a);
 					l.kl = kl;
-					l.kl_cfg = case_config(kl->opts, kl->cfg_size, NULL, &a);
+					l.kl_cfg = family_config_with(kl->opts, kl->cfg_size, NULL,
+					                              &a);
 					l.kl_coef = 0.7;
 					l.entropy_coef = 0.3;
 					check_derivatives(&l, &a, n);
@@ -189,7 +191,7 @@ static void weights_sum_to_one(void **state)
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
 		struct loss l = { .agg = FIND(agg, rows[k].agg) };
 
-		l.agg_cfg = case_config(l.agg->opts, l.agg->cfg_size, rows[k].opts, &a);
+		l.agg_cfg = family_config_with(l.agg->opts, l.agg->cfg_size, rows[k].opts, &a);
 		for (int masked = 0; masked < 3; masked++) {
 			float *w = floats(&a, 9, 1);
 			const double *want = masked == 1 ? rows[k].masked : rows[k].want;
@@ -222,7 +224,7 @@ static void nothing_to_train_on_is_no_error(void **state)
 		struct loss_stats st = { 0 };
 
 		l.agg = agg_table[i];
-		l.agg_cfg = case_config(l.agg->opts, l.agg->cfg_size, NULL, &a);
+		l.agg_cfg = family_config_with(l.agg->opts, l.agg->cfg_size, NULL, &a);
 		assert_int_equal(loss_plan(&l, &b, w, NULL), 0);
 		assert_int_equal(loss_eval(&l, &in, 0, 1, c, h, &st, NULL), 0);
 		assert_true(c[0] == 0 && c[1] == 0 && h[0] == 0 && st.loss == 0 && st.n_tok == 0);
@@ -343,7 +345,7 @@ static void agrees_with_verl(void **state)
 		assert_non_null(want);
 		memcpy(w, v.mask, (size_t)v.b.n_tok * sizeof *w);
 		l.agg = FIND(agg, rows[k].agg);
-		l.agg_cfg = case_config(l.agg->opts, l.agg->cfg_size, rows[k].agg_opts, &a);
+		l.agg_cfg = family_config_with(l.agg->opts, l.agg->cfg_size, rows[k].agg_opts, &a);
 		assert_int_equal(loss_plan(&l, &v.b, w, &e), 0);
 		assert_int_equal(loss_eval(&l, &in, 0, v.B, c, h, &st, &e), 0);
 		assert_true(near(st.loss, oracle_num(json_get(want, "loss")), 5e-5));
@@ -365,7 +367,7 @@ static void kl_agrees_with_verl(void **state)
 		skip();
 	for (int k = 0; k < 3; k++) {
 		const struct kl *kl = FIND(kl, names[k]);
-		const void *cfg = case_config(kl->opts, kl->cfg_size, NULL, &a);
+		const void *cfg = family_config_with(kl->opts, kl->cfg_size, NULL, &a);
 		const struct json *want = json_get(json_get(v.top, "kl"), names[k]);
 
 		for (int i = 0; i < v.B; i++)

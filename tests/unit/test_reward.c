@@ -31,7 +31,7 @@ static void every_reward_runs_its_cases(void **state)
 		assert_true(f->cases && f->cases->n);
 		for (const struct reward_case *c = f->cases; c->n; c++) {
 			AUTO_ARENA a = { .limit = 1 << 16 };
-			void *cfg = case_config(f->opts, f->cfg_size, c->opts, &a);
+			void *cfg = family_config_with(f->opts, f->cfg_size, c->opts, &a);
 			struct reward_use use = { f, cfg, 1 };
 			struct group g = make_group(&a, "t", c->n, len);
 			struct err e;
@@ -63,7 +63,7 @@ static void rewards_are_summed_and_an_unjudged_sample_gets_none(void **state)
 	struct err e;
 
 	(void)state;
-	use[1].cfg = case_config(use[1].fn->opts, use[1].fn->cfg_size, NULL, &a);
+	use[1].cfg = family_config_with(use[1].fn->opts, use[1].fn->cfg_size, NULL, &a);
 	set_tests(&g.sample[0], &a, VERDICT_ACCEPTED, 4, 4);
 	set_tests(&g.sample[1], &a, VERDICT_WRONG_ANSWER, 4, 1);
 	set_tests(&g.sample[2], &a, VERDICT_JUDGE_ERROR, 4, 3);
@@ -91,7 +91,7 @@ static void weights_count_and_probes_do_not(void **state)
 	};
 
 	(void)state;
-	use.cfg = case_config(use.fn->opts, use.fn->cfg_size, NULL, &a);
+	use.cfg = family_config_with(use.fn->opts, use.fn->cfg_size, NULL, &a);
 	g.sample[0].n_tests = 4;
 	g.sample[0].test = t;
 	assert_int_equal(reward_group(&use, 1, NULL, &g, &a, NULL), 0);

@@ -193,19 +193,13 @@ static void plain_step(struct plain *p, int32_t a, int32_t b)
 {
 	struct str s = { p->bytes[p->n_ids], p->piece[a].n + p->piece[b].n };
 	int32_t to = p->n_ids;
-	bool known = false;
 
 	memcpy(p->bytes[to], p->piece[a].p, p->piece[a].n);
 	memcpy(p->bytes[to] + p->piece[a].n, p->piece[b].p, p->piece[b].n);
 	for (int i = 0; i < p->n_ids; i++)
-		if (str_eq(p->piece[i], s))
-			to = i;
-	if (to == p->n_ids)
-		p->piece[p->n_ids++] = s;
-	for (int i = 0; i < p->n_merges; i++)
-		known = known || (p->merge[i].a == a && p->merge[i].b == b);
-	if (!known)
-		p->merge[p->n_merges++] = (struct tok_merge){ a, b, to };
+		assert_false(str_eq(p->piece[i], s)); /* no other pair spells it */
+	p->piece[p->n_ids++] = s;
+	p->merge[p->n_merges++] = (struct tok_merge){ a, b, to };
 	for (int i = 0; i < p->n; i++) {
 		int n = 0;
 
