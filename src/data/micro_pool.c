@@ -13,28 +13,17 @@ struct search {
 	int n;
 };
 
-static int part_limit(enum micro_slot slot)
-{
-	int n = 0;
-
-	while (micro_part(slot, n))
-		n++;
-	return n;
-}
-
 /* Fills slots one after the other; what is too long already is left early. */
 static void extend(struct search *s, struct micro_comp *c, int slot)
 {
-	int n = slot < MICRO_SLOTS ? part_limit(slot) : 0;
+	const struct micro_part *p;
 
 	if (slot == MICRO_SLOTS) {
 		if (micro_level(c) == s->level && micro_asked(c) && s->n < MAX_COMPS)
 			s->all[s->n++] = *c;
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		const struct micro_part *p = micro_part(slot, i);
-
+	for (int i = 0; (p = micro_part(slot, i)); i++) {
 		if (p->never || !(p->in & 1u << c->family))
 			continue;
 		c->part[slot] = (uint8_t)i;
