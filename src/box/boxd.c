@@ -93,6 +93,8 @@ int event_add(const struct server *s, int fd, enum event ev, int slot, int ch)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 
+	if (ev == EV_OOM && s->cg.version == 2)
+		e.events = EPOLLPRI;
 	e.data.u64 = (uint64_t)ev | (uint64_t)slot << 8 | (uint64_t)ch << 24;
 	return epoll_ctl(s->epfd, EPOLL_CTL_ADD, fd, &e);
 }
@@ -255,6 +257,9 @@ static void handle(struct server *s, const struct epoll_event *ev)
 	case EV_KEEPER:
 		slot_keeper_died(s, sl);
 		break;
+	case EV_OOM:
+		slot_oom(s, sl);
+		break;
 	case EV_OUT:
 		slot_read(s, sl, (int)(ev->data.u64 >> 24));
 		break;
@@ -294,7 +299,16 @@ static void turn(struct server *s)
 	dispatch(s);
 }
 
-/* The environment without which no limit is worth anything. */
+/* posix_spawn() of glibc leaves its two internal signals ignored, and signal() refuses them. */
+static void reset_signals(void)
+{
+	enum { SIGNALS = 64, SET_BYTES = 8 };
+	const unsigned long dfl[8] = { 0 }; /* the kernel's struct sigaction: all default */
+
+	for (int i = 1; i <= SIGNALS; i++)
+		(void)syscall(SYS_rt_sigaction, i, dfl, NULL, SET_BYTES);
+}
+
 static int prepare(struct server *s, struct err *e)
 {
 	struct rlimit files;
@@ -368,6 +382,9 @@ static int start_slots(struct server *s, struct err *e)
 		struct slot *sl = &s->slot[i];
 		int r = start_keeper(s, sl, e);
 
+		if (r == 0 && s->cg.version && s->cg.slot[i].oom_event >= 0 &&
+		    event_add(s, s->cg.slot[i].oom_event, EV_OOM, i, 0) < 0)
+			r = FAIL(e, ERR_SYS, "epoll: %s", strerror(errno));
 		if (r < 0)
 			return r;
 		while (sl->state == SLOT_STARTING)
@@ -432,6 +449,7 @@ int main(int argc, char **argv)
 		return 2; /* not started by box_open() */
 	(void)fcntl(WIRE_SOCK, F_SETFD, FD_CLOEXEC);
 	(void)syscall(SYS_close_range, WIRE_SOCK + 1, ~0U, 0);
+	reset_signals();
 	r = prepare(&s, &e);
 	r = r < 0 ? r : isolate(&s, tier_of(argv[1]), &e);
 	r = r < 0 ? r : start_slots(&s, &e);

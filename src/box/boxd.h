@@ -27,8 +27,9 @@ enum {
 struct cg_slot {
 	int procs[CG_MAX]; /* cgroup.procs of each hierarchy */
 	int mem_limit, mem_swap, mem_peak, mem_events, pids_max, cpu;
-	int64_t mem_set, swap_set, pids_set; /* as written last */
-	int64_t oom_kills;                   /* as read last */
+	int oom_event; /* version 1: an eventfd; version 2: mem_events itself; -1: none */
+	int64_t mem_set, pids_set; /* as written last */
+	int64_t oom_kills;         /* as read last */
 	bool peak_resets;
 };
 
@@ -119,6 +120,7 @@ int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e);
 int64_t cg_cpu_ns(int fd);
 int64_t cg_peak(const struct cg_slot *c); /* bytes, or 0 if not known */
 bool cg_oom(struct cg_slot *c);           /* killed for memory since the last call */
+bool cg_oom_event(struct cg_slot *c);     /* the same, when oom_event has become ready */
 
 /* boxd_ns.c: user namespace, other namespaces, then a root that holds only what a box may see. */
 int ns_enter(struct server *s, struct err *e);
@@ -158,6 +160,7 @@ int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, in
 void slot_hear(struct server *s, struct slot *sl, bool wait);    /* a message of its keeper */
 void slot_read(struct server *s, struct slot *sl, int ch);       /* output of the program */
 void slot_watch(struct server *s, struct slot *sl, int64_t now); /* limits of time */
+void slot_oom(struct server *s, struct slot *sl);
 void slot_keeper_died(struct server *s, struct slot *sl);
 /* Of a job that is 'gone': fills head and takes the outputs; the slot is idle then. */
 void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
@@ -165,7 +168,7 @@ void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
 void slot_end(struct slot *sl); /* kills keeper and box */
 
 /* Events of the epoll set. */
-enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT };
+enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM };
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);
 
 #endif

@@ -14,6 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-enum { TEXT_MAX = 1 << 20, RMDIR_TRIES = 200, PATHS = 2 * PATH_MAX + 8 };
+enum { TEXT_MAX = 1 << 20, RMDIR_TRIES = 500, STALE_TRIES = 20, PATHS = 2 * PATH_MAX + 8 };
 
 static int write_at(int dir, const char *name, const char *text)
 {
@@ -159,40 +160,43 @@ static unsigned long long start_of(pid_t pid)
 	return p ? strtoull(p, NULL, 10) : start;
 }
 
-/* rmdir says EBUSY until the last process is quite gone. */
-static void remove_dir(int parent, const char *name)
+/* rmdir says EBUSY until the last process is quite gone; *tries bounds the waiting. */
+static void remove_dir(int parent, const char *name, int *tries)
 {
-	for (int i = 0; i < RMDIR_TRIES; i++) {
-		if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno != EBUSY)
-			return;
+	while (unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno == EBUSY && *tries > 0) {
+		(*tries)--;
 		(void)nanosleep(&(struct timespec){ 0, NS_PER_MS }, NULL);
 	}
 }
 
-static void remove_server(int parent, const char *name)
+static void remove_server(int parent, const char *name, int *tries)
 {
 	AUTO_FD int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	DIR *d = dir < 0 ? NULL : fdopendir(dup(dir));
 
 	for (struct dirent *f; d && (f = readdir(d));)
 		if (!strncmp(f->d_name, "slot", 4))
-			remove_dir(dir, f->d_name);
+			remove_dir(dir, f->d_name, tries);
 	if (d)
 		(void)closedir(d);
-	remove_dir(parent, name);
+	remove_dir(parent, name, tries);
 }
 
+/* What looks stale may be a living server of another PID namespace: then it holds processes, and
+ * all removing fails.
+ */
 static void remove_stale(int parent)
 {
 	int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	int tries = STALE_TRIES;
 
 	for (struct dirent *f; d && (f = readdir(d));) {
 		unsigned long long start;
 		int pid;
 
 		if (sscanf(f->d_name, "cupel-%d.%llu", &pid, &start) == 2 && start_of(pid) != start)
-			remove_server(parent, f->d_name);
+			remove_server(parent, f->d_name, &tries);
 	}
 	if (d)
 		(void)closedir(d);
@@ -282,6 +286,18 @@ static int open_v2(struct cgroups *cg, struct str info, struct str cgroup, struc
 	return FAIL(e, ERR_DENIED, "no cgroup that may be written to");
 }
 
+/* Version 1 tells an eventfd when a group is out of memory. */
+static int listen_v1(const struct cg_slot *c, int mem)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	char text[32];
+
+	(void)snprintf(text, sizeof text, "%d %d", fd, c->mem_events);
+	if (fd >= 0 && write_at(mem, "cgroup.event_control", text) < 0)
+		(void)close(take_fd(&fd));
+	return fd;
+}
+
 static int open_slot(struct cgroups *cg, int i, const int at[CG_MAX], struct err *e)
 {
 	struct cg_slot *c = &cg->slot[i];
@@ -309,7 +325,8 @@ static int open_slot(struct cgroups *cg, int i, const int at[CG_MAX], struct err
 		openat(mem, v == 1 ? "memory.oom_control" : "memory.events", O_RDONLY | O_CLOEXEC);
 	c->pids_max = openat(pids, "pids.max", O_RDWR | O_CLOEXEC);
 	c->cpu = openat(cpu, v == 1 ? "cpuacct.usage" : "cpu.stat", O_RDONLY | O_CLOEXEC);
-	c->mem_set = c->swap_set = c->pids_set = -1;
+	c->mem_set = c->pids_set = -1;
+	c->oom_event = v == 1 ? listen_v1(c, mem) : c->mem_events;
 	for (int k = 0; k < cg->n_dirs; k++)
 		(void)close(dir[k]);
 	if (v == 2 && c->mem_swap >= 0)
@@ -349,14 +366,16 @@ int cg_open(struct cgroups *cg, int slots, struct err *e)
 
 void cg_close(struct cgroups *cg)
 {
+	int tries = RMDIR_TRIES;
+
 	for (int k = 0; k < cg->n_dirs; k++) {
 		for (int i = 0; i < cg->n_slots; i++) {
 			char name[32];
 
 			(void)snprintf(name, sizeof name, "slot%d", i);
-			remove_dir(cg->dir[k].dir, name);
+			remove_dir(cg->dir[k].dir, name, &tries);
 		}
-		remove_dir(cg->dir[k].parent, cg->dir[k].name);
+		remove_dir(cg->dir[k].parent, cg->dir[k].name, &tries);
 		(void)close(cg->dir[k].dir);
 		(void)close(cg->dir[k].parent);
 	}
@@ -423,6 +442,8 @@ int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e)
 	c->pids_set = l->procs + OURS;
 	if (c->peak_resets)
 		(void)put(c->mem_peak, 0);
+	if (c->oom_event >= 0)
+		(void)cg_oom_event(c); /* of the job before */
 	return 0;
 }
 
@@ -451,4 +472,13 @@ bool cg_oom(struct cg_slot *c)
 
 	c->oom_kills = n;
 	return more;
+}
+
+bool cg_oom_event(struct cg_slot *c)
+{
+	uint64_t n;
+
+	if (c->oom_event == c->mem_events)
+		return cg_oom(c);
+	return read(c->oom_event, &n, sizeof n) == sizeof n; /* before the count goes up */
 }

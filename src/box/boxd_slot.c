@@ -133,7 +133,7 @@ void slot_read(struct server *s, struct slot *sl, int ch)
 {
 	static char text[1 << 16];
 	struct channel *c = &sl->out[ch];
-	size_t cap = (size_t)sl->job.limits.out_bytes[ch];
+	size_t room = (size_t)sl->job.limits.out_bytes[ch] - c->n;
 	ssize_t n;
 
 	if (c->rd < 0)
@@ -141,16 +141,12 @@ void slot_read(struct server *s, struct slot *sl, int ch)
 	n = read(c->rd, text, sizeof text);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n > 0 && !keep(c, text, (size_t)n <= cap - c->n ? (size_t)n : cap - c->n)) {
+	if (n > 0 && !keep(c, text, (size_t)n < room ? (size_t)n : room)) {
 		(void)snprintf(sl->why, sizeof sl->why, "keep output: %s", strerror(errno));
 		kill_box(s, sl, BOX_FAILED);
-	} else if (n > 0 && c->n < cap) {
-		return;
+	} else if (n > 0 && (size_t)n <= room) {
+		return; /* a full channel is no fault yet, one byte more is */
 	} else if (n > 0) {
-		char more; /* a full channel is within its cap, one byte more is not */
-
-		if ((size_t)n <= cap && read(c->rd, &more, 1) < 0 && errno == EAGAIN)
-			return;
 		kill_box(s, sl, BOX_OUT_LIMIT);
 	}
 	(void)close(take_fd(&c->rd)); /* end of file, over the cap, or broken */
@@ -225,6 +221,13 @@ void slot_watch(struct server *s, struct slot *sl, int64_t now)
 		sl->next_ns += min_ns(start + l->wall_ns - now, (l->cpu_ns - used) / s->cpus);
 }
 
+/* A killed child would not end the program; going on without it makes no sense. */
+void slot_oom(struct server *s, struct slot *sl)
+{
+	if (cg_oom_event(&s->cg.slot[sl->index]) && sl->state == SLOT_RUNNING && !sl->gone)
+		kill_box(s, sl, BOX_MEM_LIMIT);
+}
+
 void slot_keeper_died(struct server *s, struct slot *sl)
 {
 	siginfo_t si;
@@ -259,8 +262,9 @@ void slot_end(struct slot *sl)
 		(void)syscall(SYS_pidfd_send_signal, sl->keeper_fd, SIGKILL, NULL, 0);
 }
 
-/* What a job was, when several things are true: first what we killed it for, then memory, then
- * faults of ours, then time, then what the program itself did.
+/* What a job was, when several things are true: memory (its lack kills or slows down whatever else
+ * happens), then what we killed it for, then faults of ours, then time, then what the program
+ * itself did.
  */
 static enum box_end decide(struct server *s, struct slot *sl, const struct wire_result *w)
 {
@@ -268,10 +272,10 @@ static enum box_end decide(struct server *s, struct slot *sl, const struct wire_
 	const struct box_limits *l = &sl->job.limits;
 	bool oom = s->cg.version && cg_oom(&s->cg.slot[sl->index]);
 
+	if (oom && sl->killed_for != BOX_FAILED && sl->killed_for != BOX_OUT_LIMIT)
+		return BOX_MEM_LIMIT;
 	if (sl->killed_for != BOX_EXITED)
 		return sl->killed_for;
-	if (oom)
-		return BOX_MEM_LIMIT;
 	if (p->over)
 		return (enum box_end)p->over;
 	if (p->failed || sl->why[0] || !p->end_ns) {

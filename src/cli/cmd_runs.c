@@ -249,7 +249,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_runs = {
 	.name = "runs",
 	.doc = "what is in the run directories",
-	.source = "docs/formats.md",
+	.source = "docs/run-directory.md",
 	.usage = usage,
 	.run = run,
 };

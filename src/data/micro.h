@@ -151,8 +151,28 @@ int micro_near(const struct micro_comp *c, enum micro_slot slot, struct micro_co
 bool micro_eval(const struct micro_comp *c, const struct micro_input *in, struct micro_val *ret);
 bool micro_val_eq(const struct micro_val *a, const struct micro_val *b);
 
-/* The fixed inputs on which behaviours are compared; ret (MICRO_PROBES,), returns how many. */
-int micro_probes(enum micro_family f, struct micro_input *ret);
+/* The fixed inputs on which behaviours are compared. */
+struct micro_probes {
+	int n[MICRO_FAMILIES];
+	struct micro_input in[MICRO_FAMILIES][MICRO_PROBES];
+};
+void micro_probes(struct micro_probes *ret);
+
+/* Bit i: d's value on probe i is another than c's, or d has none. Of one family. */
+uint64_t micro_differ(const struct micro_comp *c, const struct micro_comp *d,
+                      const struct micro_probes *p);
+
+/* n probes (or all, if there are no more) on which as many plausible mistakes and constant answers
+ * as possible show; the edge case is always in. Bit i: probe i.
+ */
+uint64_t micro_pick_tests(const struct micro_comp *c, const struct micro_probes *p, int n,
+                          struct rng *r);
+
+/* c with mistakes in n of its parts (fewer if it has no more), of which some probe in `tests`
+ * shows that they are mistakes. false: found none.
+ */
+bool micro_mistake(const struct micro_comp *c, int n, uint64_t tests, const struct micro_probes *p,
+                   struct rng *r, struct micro_comp *ret);
 
 void micro_put_args(const struct micro_comp *c, const struct micro_input *in, struct buf *b);
 void micro_put_val(const struct micro_val *v, struct buf *b);
@@ -169,6 +189,20 @@ struct micro_pool {
 	int n_tried;             /* compositions before equal and constant behaviours went */
 };
 
-int micro_enumerate(int max_level, struct arena *a, struct micro_pool *ret, struct err *e);
+int micro_enumerate(int max_level, const struct micro_probes *p, struct arena *a,
+                    struct micro_pool *ret, struct err *e);
+
+enum { MICRO_LEVELS = 4 };
+
+/* What a set is drawn by: shares of families, shapes and levels (from 1); they need not add up. */
+struct micro_shares {
+	double family[MICRO_FAMILIES], shape[MICRO_SHAPES], level[MICRO_LEVELS];
+};
+
+/* Train, then test compositions, all of different behaviour: ret (n_train + n_test,) indices into
+ * the pool. Each part of a test composition is in one of the first n_known train compositions.
+ */
+int micro_split(const struct micro_pool *pool, const struct micro_shares *share, uint64_t seed,
+                int n_train, int n_known, int n_test, int *ret, struct err *e);
 
 #endif

@@ -256,9 +256,10 @@ static int text_probes(struct micro_input *ret)
 	return MICRO_PROBES;
 }
 
-int micro_probes(enum micro_family f, struct micro_input *ret)
+void micro_probes(struct micro_probes *ret)
 {
-	return f == MICRO_LIST    ? list_probes(ret)
-	       : f == MICRO_RANGE ? range_probes(ret)
-	                          : text_probes(ret);
+	ret->n[MICRO_LIST] = list_probes(ret->in[MICRO_LIST]);
+	ret->n[MICRO_RANGE] = range_probes(ret->in[MICRO_RANGE]);
+	ret->n[MICRO_TEXT] = text_probes(ret->in[MICRO_TEXT]);
+	ret->n[MICRO_WORDS] = text_probes(ret->in[MICRO_WORDS]);
 }

@@ -79,28 +79,24 @@ static bool set_add(uint64_t *set, size_t size, uint64_t key)
 	return true;
 }
 
-static int keep_distinct(struct search *s, struct arena *a, struct micro_pool *ret, struct err *e)
+static int keep_distinct(struct search *s, const struct micro_probes *probes, struct arena *a,
+                         struct micro_pool *ret, struct err *e)
 {
 	AUTO_ARENA scratch = { .limit = 4 << 20 };
 	AUTO_BUF b = { .max = 1 << 20 };
 	enum { SIZE = 2 * MAX_COMPS };
-	struct micro_input *probe =
-		arena_new(&scratch, struct micro_input, MICRO_FAMILIES * MICRO_PROBES);
 	uint64_t *set = arena_new(&scratch, uint64_t, SIZE);
-	int n_probes[MICRO_FAMILIES];
 	struct micro_pool p = { .n_tried = s->n,
 		                .comp = arena_new(a, struct micro_comp, s->n),
 		                .sig = arena_new(a, uint64_t, s->n) };
 
-	if (!probe || !set || !p.comp || !p.sig)
+	if (!set || !p.comp || !p.sig)
 		return FAIL(e, ERR_NOMEM, "%d compositions", s->n);
-	for (int f = 0; f < MICRO_FAMILIES; f++)
-		n_probes[f] = micro_probes(f, probe + f * MICRO_PROBES);
 	for (int i = 0; i < s->n; i++) {
 		const struct micro_comp *c = &s->all[i];
 
 		buf_reset(&b);
-		if (!outputs(c, probe + c->family * MICRO_PROBES, n_probes[c->family], &b))
+		if (!outputs(c, probes->in[c->family], probes->n[c->family], &b))
 			continue;
 		p.sig[p.n] = hash_u64(buf_str(&b));
 		p.comp[p.n] = *c;
@@ -112,7 +108,8 @@ static int keep_distinct(struct search *s, struct arena *a, struct micro_pool *r
 	return 0;
 }
 
-int micro_enumerate(int max_level, struct arena *a, struct micro_pool *ret, struct err *e)
+int micro_enumerate(int max_level, const struct micro_probes *p, struct arena *a,
+                    struct micro_pool *ret, struct err *e)
 {
 	AUTO_ARENA scratch = { .limit = MAX_COMPS * sizeof(struct micro_comp) };
 	struct search s = { .all = arena_new(&scratch, struct micro_comp, MAX_COMPS) };
@@ -128,5 +125,5 @@ int micro_enumerate(int max_level, struct arena *a, struct micro_pool *ret, stru
 		}
 	if (s.n == MAX_COMPS)
 		return FAIL(e, ERR_LIMIT, "more than %d compositions", MAX_COMPS - 1);
-	return keep_distinct(&s, a, ret, e);
+	return keep_distinct(&s, p, a, ret, e);
 }

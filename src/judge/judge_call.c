@@ -189,7 +189,8 @@ static void cut_short(struct reader *x)
 	t->score = 0;
 	t->verdict = judge_end_verdict(p, x->r, note, sizeof note);
 	if (x->alien && x->r->end == BOX_EXITED)
-		(void)snprintf(note, sizeof note, "wrote into the channel of results");
+		(void)snprintf(note, sizeof note,
+		               "something else wrote into the channel of results");
 	else if (x->r->end == BOX_EXITED && x->r->status == 0)
 		(void)snprintf(note, sizeof note, "ended before its tests were done");
 	judge_note(p, t, "%s", note);

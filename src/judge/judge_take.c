@@ -37,10 +37,12 @@ static enum verdict signal_verdict(const struct program *p, const struct box_res
 {
 	const char *name = sigabbrev_np(r->status);
 
-	/* The timers of the runner; a program that sends itself these signals earlier crashed. */
+	/* The timers of the runner: the kernel counts ticks for them, so a quarter is allowed for.
+	 * A program that sends itself these signals earlier crashed.
+	 */
 	if (p->task->kind != TASK_STDIN &&
-	    ((r->status == SIGPROF && r->cpu_ns >= p->limits.cpu_ns) ||
-	     (r->status == SIGALRM && r->wall_ns >= p->limits.wall_ns))) {
+	    ((r->status == SIGPROF && r->cpu_ns >= p->limits.cpu_ns / 4 * 3) ||
+	     (r->status == SIGALRM && r->wall_ns >= p->limits.wall_ns / 4 * 3))) {
 		(void)snprintf(note, size, "%s time limit", r->status == SIGPROF ? "CPU" : "wall");
 		return VERDICT_TIME_LIMIT;
 	}

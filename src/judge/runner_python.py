@@ -139,9 +139,10 @@ def main():
             return '"memory":' + describe(e)
         return '"raised":' + describe(e) + (',"exit":true' if sub(t, leave) else "")
 
+    # A little late: the kernel counts ticks, and nobody may lose to that.
     def timers(cpu, wall):
-        setitimer(ITIMER_PROF, cpu)
-        setitimer(ITIMER_REAL, wall)
+        setitimer(ITIMER_PROF, cpu * 1.125 + 0.05)
+        setitimer(ITIMER_REAL, wall * 1.125 + 0.05)
 
     def call(args):
         owner, dot, method = job["entry"].partition("().")

@@ -6,11 +6,12 @@ static int apply(const void *cfg, const struct loss_in *in, int i0, int i1, floa
 {
 	(void)cfg;
 	(void)e;
-	for (int i = i0; i < i1; i++)
-		for (int64_t t = in->b->first[i];
-		     batch_sample(in->b, i)->finish == FINISH_LENGTH && t < in->b->first[i + 1];
-		     t++)
+	for (int i = i0; i < i1; i++) {
+		bool cut = batch_sample(in->b, i)->finish == FINISH_LENGTH;
+
+		for (int64_t t = in->b->first[i]; cut && t < in->b->first[i + 1]; t++)
 			ret_weight[t] = 0;
+	}
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* traj_io.h - groups as JSON, one object a group: recorded rollouts for `cupel reward` and for
- * trainers that sample elsewhere. docs/formats.md, "groups", describes the record.
+ * trainers that sample elsewhere. docs/run-directory.md describes the record.
  *
  * What a sample does not know is left out when writing and not known after reading; in a list of
  * numbers, null is NaN. Texts go through JSON: bytes that are no UTF-8 come back as U+FFFD (token

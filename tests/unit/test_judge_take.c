@@ -1,0 +1,473 @@
+/* judge_take, judge_call, judge_plan: what a box reported becomes verdicts. No box runs here: each
+ * case is a task, a report and the verdicts that must follow.
+ */
+#include "judge/judge_int.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test.h"
+
+#define HEAD  "{\"id\":\"t\",\"prompt\":\"\",\"language\":\"python\","
+#define STDIN HEAD "\"kind\":\"stdin\",\"tests\":[{\"stdin\":\"1\",\"stdout\":\"2\\n\"}]}"
+#define FUNCTION                                                                                   \
+	HEAD "\"kind\":\"function\",\"entry_point\":\"f\",\"tests\":["                             \
+	     "{\"args\":[1],\"expected\":2},{\"args\":[7],\"expected\":8}]}"
+#define ASSERT                                                                                     \
+	HEAD "\"kind\":\"assert\",\"tests\":[{\"assert\":\"assert f(1)\"},"                        \
+	     "{\"assert\":\"assert f(2)\",\"weight\":3}]}"
+
+/* A program of a task, as the judge would hold it. */
+struct bench {
+	struct arena a;
+	struct task task;
+	struct program *p;
+};
+
+static struct str view(const char *s)
+{
+	return (struct str){ s, strlen(s) };
+}
+
+static void bench_open(struct bench *b, const char *record, bool keep)
+{
+	const struct judge_config cfg = {
+		.cpu_s = 1, .wall_s = 2, .mem_mib = 100, .output_mib = 1, .keep_output = keep
+	};
+	const struct json *rec = NULL;
+	struct err e = { 0 };
+
+	*b = (struct bench){ .a = { .limit = 1 << 20 } };
+	assert_int_equal(json_parse(view(record), &b->a, &rec, &e), 0);
+	if (task_load(NULL, rec, &b->a, &b->task, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(judge_program_new(&cfg, &b->task, STR("code"), &b->p, &e), 0);
+}
+
+static void bench_close(struct bench *b)
+{
+	judge_program_free(b->p);
+	arena_done(&b->a);
+}
+
+static struct box_result report(enum box_end end, int status, const char *out, const char *err,
+                                const char *channel)
+{
+	return (struct box_result){ .end = end,
+		                    .status = status,
+		                    .cpu_ns = 5000000,
+		                    .wall_ns = 6000000,
+		                    .mem_bytes = 1 << 20,
+		                    .out = { view(out), view(err), view(channel) } };
+}
+
+static void stdin_tests(void **state)
+{
+	static const struct {
+		enum box_end end;
+		int status;
+		const char *out, *err;
+		enum verdict want;
+	} row[] = {
+		{ BOX_EXITED, 0, "2", "", VERDICT_ACCEPTED },
+		{ BOX_EXITED, 0, "2\r\n", "noise\nSyntaxError: no\n", VERDICT_ACCEPTED },
+		{ BOX_EXITED, 0, "3", "", VERDICT_WRONG_ANSWER },
+		{ BOX_EXITED, 0, "", "", VERDICT_WRONG_ANSWER },
+		/* crash beats match */
+		{ BOX_EXITED, 1, "2", "", VERDICT_RUNTIME_ERROR },
+		{ BOX_SIGNALED, SIGSEGV, "2", "", VERDICT_RUNTIME_ERROR },
+		{ BOX_CPU_LIMIT, 0, "2", "", VERDICT_TIME_LIMIT },
+		{ BOX_WALL_LIMIT, 0, "2", "", VERDICT_TIME_LIMIT },
+		{ BOX_MEM_LIMIT, 0, "2", "", VERDICT_MEMORY_LIMIT },
+		{ BOX_OUT_LIMIT, 0, "2", "", VERDICT_OUTPUT_LIMIT },
+		{ BOX_DENIED, 0, "2", "", VERDICT_SECURITY_VIOLATION },
+		{ BOX_EXITED, 1, "", "Traceback\nMemoryError\n", VERDICT_MEMORY_LIMIT },
+		{ BOX_EXITED, 2, "", "MemoryError\n", VERDICT_RUNTIME_ERROR },
+		/* our timers are not used here, so these are crashes */
+		{ BOX_SIGNALED, SIGPROF, "2", "", VERDICT_RUNTIME_ERROR },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct bench b;
+		struct box_result r = report(row[i].end, row[i].status, row[i].out, row[i].err, "");
+
+		bench_open(&b, STDIN, true);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		judge_conclude(b.p);
+		if (b.p->result.verdict != row[i].want)
+			fail_msg("row %zu: %s", i, verdict_text(b.p->result.verdict));
+		assert_int_equal(b.p->result.n_passed, row[i].want == VERDICT_ACCEPTED);
+		assert_true(b.p->result.score == (row[i].want == VERDICT_ACCEPTED));
+		assert_true(str_is(b.p->test[0].out, row[i].out));
+		assert_false(b.p->result.weak);
+		bench_close(&b);
+	}
+}
+
+static void a_failed_box_is_no_verdict(void **state)
+{
+	struct box_result r = report(BOX_FAILED, 0, "2", "", "");
+	struct bench b;
+
+	(void)state;
+	bench_open(&b, STDIN, false);
+	assert_int_equal(judge_take(b.p, 0, &r), JUDGE_AGAIN);
+	judge_give_up(b.p, 0, "no mount");
+	judge_conclude(b.p);
+	assert_int_equal(b.p->result.verdict, VERDICT_JUDGE_ERROR);
+	assert_true(str_is(b.p->test[0].note, "no mount"));
+	bench_close(&b);
+}
+
+/* stderr may start the probe; only the probe decides. */
+static void syntax_errors(void **state)
+{
+	struct box_result r = report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n", "");
+	struct box_result ok = report(BOX_EXITED, 0, "", "", "{\"load\":\"ok\"}\n");
+	struct box_result no = report(BOX_EXITED, 1, "", "",
+	                              "{\"load\":\"syntax\",\"note\":\"SyntaxError: bad\"}\n");
+	struct bench b;
+
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		bench_open(&b, STDIN, false);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_ASK);
+		assert_int_equal(judge_take(b.p, JUDGE_PROBE, broken ? &no : &ok), JUDGE_TAKEN);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN); /* asked once */
+		judge_conclude(b.p);
+		assert_int_equal(b.p->result.verdict,
+		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_RUNTIME_ERROR);
+		assert_int_equal(b.p->test[0].verdict,
+		                 broken ? VERDICT_SKIPPED : VERDICT_RUNTIME_ERROR);
+		assert_int_equal(b.p->result.compile_verdict,
+		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_ACCEPTED);
+		bench_close(&b);
+	}
+}
+
+#define OK    "{\"load\":\"ok\"}\n"
+#define S0    "{\"start\":0}\n"
+#define S1    "{\"start\":1}\n"
+#define V0(v) "{\"i\":0,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
+#define V1(v) "{\"i\":1,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
+#define END   "{\"end\":true}\n"
+
+static const struct {
+	const char *channel;
+	enum box_end end;
+	int status;
+	enum verdict all, test[2];
+} calls[] = {
+#define RIGHT OK S0 V0("2") S1 V1("8") END
+	{ RIGHT, BOX_EXITED, 0, VERDICT_ACCEPTED, { VERDICT_ACCEPTED, VERDICT_ACCEPTED } },
+	{ OK S0 V0("2") S1 V1("9") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_WRONG_ANSWER,
+	  { VERDICT_ACCEPTED, VERDICT_WRONG_ANSWER } },
+	{ OK S0 V0("true") S1 V1("{\"u\":\"E\"}") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_WRONG_ANSWER,
+	  { VERDICT_WRONG_ANSWER, VERDICT_WRONG_ANSWER } },
+	/* an exception fails one test, the next go on */
+	{ OK S0 "{\"i\":0,\"raised\":\"E\"}\n" S1 V1("8") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_ACCEPTED } },
+	{ OK S0 "{\"i\":0,\"memory\":\"E\"}\n" S1 V1("8") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_MEMORY_LIMIT,
+	  { VERDICT_MEMORY_LIMIT, VERDICT_ACCEPTED } },
+	/* SystemExit ends the program */
+	{ OK S0 "{\"i\":0,\"raised\":\"SystemExit\",\"exit\":true}\n",
+	  BOX_EXITED,
+	  1,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	/* so does os._exit(0), in a test, while loading, or after a forged end */
+	{ OK S0, BOX_EXITED, 0, VERDICT_RUNTIME_ERROR, { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK S0 V0("2") S1,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_ACCEPTED, VERDICT_RUNTIME_ERROR } },
+	{ "", BOX_EXITED, 0, VERDICT_RUNTIME_ERROR, { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK S0 END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	/* a limit hits the test that ran */
+	{ OK S0 V0("2") S1,
+	  BOX_CPU_LIMIT,
+	  0,
+	  VERDICT_TIME_LIMIT,
+	  { VERDICT_ACCEPTED, VERDICT_TIME_LIMIT } },
+	{ OK S0,
+	  BOX_MEM_LIMIT,
+	  0,
+	  VERDICT_MEMORY_LIMIT,
+	  { VERDICT_MEMORY_LIMIT, VERDICT_SKIPPED } },
+	{ "", BOX_OUT_LIMIT, 0, VERDICT_OUTPUT_LIMIT, { VERDICT_OUTPUT_LIMIT, VERDICT_SKIPPED } },
+	/* crash beats match, also after the last test */
+	{ RIGHT,
+	  BOX_EXITED,
+	  1,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_ACCEPTED, VERDICT_RUNTIME_ERROR } },
+	{ RIGHT,
+	  BOX_OUT_LIMIT,
+	  0,
+	  VERDICT_OUTPUT_LIMIT,
+	  { VERDICT_ACCEPTED, VERDICT_OUTPUT_LIMIT } },
+	/* a line that was cut by the death of the box says nothing */
+	{ OK S0 V0("2") S1 "{\"i\":1,\"value\":8}",
+	  BOX_SIGNALED,
+	  SIGKILL,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_ACCEPTED, VERDICT_RUNTIME_ERROR } },
+	/* the channel is not trusted: order, numbers, repeats, other text */
+	{ "junk\n" RIGHT,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK S0 V0("3") V0("2") S1 V1("8") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_WRONG_ANSWER,
+	  { VERDICT_WRONG_ANSWER, VERDICT_RUNTIME_ERROR } },
+	{ OK S1 V1("8") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK S0 "{\"i\":0,\"proof\":\"x\"}\n" S1 V1("8") END,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK OK S0,
+	  BOX_EXITED,
+	  0,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	/* programs that do not load */
+	{ "{\"load\":\"syntax\",\"note\":\"n\"}\n",
+	  BOX_EXITED,
+	  1,
+	  VERDICT_COMPILE_ERROR,
+	  { VERDICT_SKIPPED, VERDICT_SKIPPED } },
+	{ "{\"load\":\"raised\",\"note\":\"n\"}\n",
+	  BOX_EXITED,
+	  1,
+	  VERDICT_RUNTIME_ERROR,
+	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ "{\"load\":\"memory\",\"note\":\"n\"}\n",
+	  BOX_EXITED,
+	  1,
+	  VERDICT_MEMORY_LIMIT,
+	  { VERDICT_MEMORY_LIMIT, VERDICT_SKIPPED } },
+	/* a task whose test text does not compile punishes nobody */
+	{ "{\"load\":\"task\",\"note\":\"n\"}\n",
+	  BOX_EXITED,
+	  1,
+	  VERDICT_JUDGE_ERROR,
+	  { VERDICT_JUDGE_ERROR, VERDICT_JUDGE_ERROR } },
+};
+
+static void function_tests(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		struct box_result r =
+			report(calls[i].end, calls[i].status, "", "", calls[i].channel);
+		struct bench b;
+
+		bench_open(&b, FUNCTION, true);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		judge_conclude(b.p);
+		if (b.p->result.verdict != calls[i].all ||
+		    b.p->test[0].verdict != calls[i].test[0] ||
+		    b.p->test[1].verdict != calls[i].test[1])
+			fail_msg("%s: %s (%s, %s)", calls[i].channel,
+			         verdict_text(b.p->result.verdict),
+			         verdict_text(b.p->test[0].verdict),
+			         verdict_text(b.p->test[1].verdict));
+		assert_false(b.p->result.weak);
+		bench_close(&b);
+	}
+}
+
+/* The runner's own timers end a test; the same signals before the limit are crashes. */
+static void timers(void **state)
+{
+	static const struct {
+		int sig;
+		int64_t cpu_ns, wall_ns;
+		enum verdict want;
+	} row[] = {
+		{ SIGPROF, 1000000000, 0, VERDICT_TIME_LIMIT },
+		{ SIGPROF, 700000000, 0, VERDICT_RUNTIME_ERROR },
+		{ SIGALRM, 0, 2000000000, VERDICT_TIME_LIMIT },
+		{ SIGALRM, 0, 1400000000, VERDICT_RUNTIME_ERROR },
+		{ SIGKILL, 1000000000, 2000000000, VERDICT_RUNTIME_ERROR },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct box_result r = report(BOX_SIGNALED, row[i].sig, "", "", OK S0);
+		struct bench b;
+
+		r.cpu_ns = row[i].cpu_ns;
+		r.wall_ns = row[i].wall_ns;
+		bench_open(&b, FUNCTION, false);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		assert_int_equal(b.p->test[0].verdict, row[i].want);
+		bench_close(&b);
+	}
+}
+
+static void proofs(void **state)
+{
+	struct bench b;
+	char channel[512];
+	struct box_result r;
+
+	(void)state;
+	for (int forged = 0; forged < 2; forged++) {
+		bench_open(&b, ASSERT, false);
+		assert_int_equal(strlen(b.p->token), JUDGE_TOKEN);
+		(void)snprintf(channel, sizeof channel,
+		               OK S0 "{\"i\":0,\"failed\":\"AssertionError\"}\n" S1
+		                     "{\"i\":1,\"proof\":\"%s\"}\n" END,
+		               forged ? "0123456789abcdef0123456789abcdef" : b.p->token);
+		r = report(BOX_EXITED, 0, "", "", channel);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		judge_conclude(b.p);
+		assert_int_equal(b.p->test[0].verdict, VERDICT_WRONG_ANSWER);
+		assert_int_equal(b.p->test[1].verdict,
+		                 forged ? VERDICT_RUNTIME_ERROR : VERDICT_ACCEPTED);
+		assert_true(b.p->result.score == (forged ? 0 : 0.75)); /* weights 1 and 3 */
+		assert_true(b.p->result.weak);
+		bench_close(&b);
+	}
+}
+
+/* Rule R1: nothing that is expected goes into the box. */
+static void plans(void **state)
+{
+	AUTO_BUF spec = { .max = 1 << 20 };
+	struct box_plan plan;
+	struct bench b;
+	struct err e;
+
+	(void)state;
+	bench_open(&b,
+	           HEAD "\"kind\":\"function\",\"entry_point\":\"f\",\"tests\":["
+	                "{\"args\":[123],\"expected\":\"secret\"}]}",
+	           false);
+	assert_int_equal(judge_plan(b.p, 0, "", &spec, &plan, &e), 0);
+	assert_true(str_has(plan.in, STR("[123]")) && !str_has(plan.in, STR("secret")));
+	assert_true(!str_has(plan.in, STR("expected")) && plan.n_files == 2);
+	assert_true(str_eq(plan.file[0].text, STR("code")));
+	assert_string_equal(plan.file[0].name, "main.py");
+	for (int i = 0; plan.argv[i]; i++)
+		assert_null(strstr(plan.argv[i], "secret"));
+	/* loading and one test, each with the whole limit */
+	assert_true(plan.limits.cpu_ns == 2000000000 && plan.limits.wall_ns == 4000000000);
+	bench_close(&b);
+
+	bench_open(&b, STDIN, false);
+	assert_int_equal(judge_plan(b.p, 0, "/opt/python", &spec, &plan, &e), 0);
+	assert_true(str_is(plan.in, "1\n") && plan.n_files == 1);
+	assert_string_equal(plan.argv[0], "/opt/python");
+	assert_true(plan.limits.cpu_ns == 1000000000);
+	for (int i = 0; plan.argv[i]; i++)
+		if (!plan.argv[i + 1])
+			assert_string_equal(plan.argv[i], "main.py");
+	bench_close(&b);
+}
+
+static void tasks_that_cannot_be_judged(void **state)
+{
+	static const struct {
+		const char *record, *why;
+	} row[] = {
+		{ HEAD "\"kind\":\"stdin\",\"checker\":{\"kind\":\"program\"},\"tests\":["
+		       "{\"stdout\":\"\"}]}",
+		  "unknown checker 'program'" },
+		{ HEAD "\"kind\":\"stdin\",\"checker\":{\"kind\":\"value\"},\"tests\":["
+		       "{\"stdout\":\"\"}]}",
+		  "not for stdin tasks" },
+		{ HEAD "\"kind\":\"assert\",\"checker\":{\"kind\":\"lines\"},\"tests\":["
+		       "{\"assert\":\"\"}]}",
+		  "not for assert tasks" },
+		{ HEAD "\"kind\":\"stdin\",\"checker\":{\"kind\":\"float\",\"tolerance\":1},"
+		       "\"tests\":[{\"stdout\":\"\"}]}",
+		  "unknown option 'tolerance'" },
+		{ HEAD "\"kind\":\"stdin\",\"checker\":{\"kind\":\"float\",\"abs\":2},"
+		       "\"tests\":[{\"stdout\":\"\"}]}",
+		  "abs" },
+		{ "{\"id\":\"t\",\"prompt\":\"\",\"language\":\"cobol\",\"kind\":\"stdin\","
+		  "\"tests\":[{\"stdout\":\"\"}]}",
+		  "language 'cobol'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		AUTO_ARENA a = { .limit = 1 << 20 };
+		const struct json *rec = NULL;
+		struct task t;
+		struct err e = { 0 };
+
+		assert_int_equal(json_parse(view(row[i].record), &a, &rec, &e), 0);
+		assert_int_equal(task_load(NULL, rec, &a, &t, &e), 0);
+		assert_true(judge_task_ok(&t, &e) < 0);
+		if (!strstr(e.msg, row[i].why) || !strstr(e.msg, "task t: "))
+			fail_msg("'%s' does not say: %s", e.msg, row[i].why);
+	}
+}
+
+static void chosen_faults(void **state)
+{
+	int n[3] = { 0 };
+	static const double rate[3] = { 0, 0.5, 1 };
+
+	(void)state;
+	for (int i = 0; i < 60; i++)
+		for (int k = 0; k < 3; k++) {
+			struct bench b;
+			struct str own;
+
+			bench_open(&b, STDIN, false);
+			own = (struct str){ arena_printf(&b.a, "%d", i), i < 10 ? 1 : 2 };
+			b.p->code = own;
+			n[k] += judge_is_decided(b.p, rate[k]);
+			bench_close(&b);
+		}
+	assert_true(n[0] == 0 && n[1] > 10 && n[1] < 50 && n[2] == 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stdin_tests),   cmocka_unit_test(a_failed_box_is_no_verdict),
+		cmocka_unit_test(syntax_errors), cmocka_unit_test(function_tests),
+		cmocka_unit_test(timers),        cmocka_unit_test(proofs),
+		cmocka_unit_test(plans),         cmocka_unit_test(tasks_that_cannot_be_judged),
+		cmocka_unit_test(chosen_faults),
+	};
+
+	return RUN(tests);
+}
