@@ -93,7 +93,7 @@ static int load_stdin(struct buf *b, struct err *e)
 static int put_json(const struct box_result *r, enum box_tier tier)
 {
 	static const char *const name[] = { "stdout", "stderr", "data" };
-	AUTO_BUF b = { .max = SIZE_MAX / 4 };
+	AUTO_BUF b = { .max = (size_t)1 << 34 };
 	struct jsonw w = { &b, false };
 
 	jsonw_open(&w, '{');
