@@ -195,8 +195,9 @@ static void dispatch(struct server *s)
 		struct slot *sl = &s->slot[i];
 		struct err e = { 0 };
 
-		if (sl->state == SLOT_DEAD && sl->keeper_fd < 0 && !sl->page->failed)
-			(void)start_keeper(s, sl, &e);
+		if (sl->state == SLOT_DEAD && sl->failures < KEEPER_TRIES &&
+		    start_keeper(s, sl, &e) < 0)
+			sl->failures++;
 		while (sl->state == SLOT_IDLE && queue.n) {
 			struct waiting *w = &queue.at[queue.first];
 

@@ -21,6 +21,7 @@ enum {
 	POLL_MS = 10,        /* between two looks at the processes of a box without cgroup */
 	START_S = 30,        /* a box that has not started its program by then has failed */
 	WHY = 232,
+	KEEPER_TRIES = 3, /* then a slot is given up */
 };
 
 /* Control files of one slot's cgroup, opened before the host's file system is out of sight. */
@@ -83,6 +84,7 @@ struct slot {
 	enum slot_state state;
 	pid_t keeper;
 	int keeper_fd, sock, init_fd; /* pidfd, socket, pidfd; -1 */
+	int failures;                 /* of keepers that never became ready, in a row */
 	struct slot_page *page;
 	struct wire_job job;      /* RUNNING */
 	int64_t sent_ns, next_ns; /* when the job was sent; when to look at its limits */
@@ -145,6 +147,8 @@ bool mount_box(const struct server *s, const struct slot *sl, const struct box_l
 _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const struct box_limits *l, const struct box_plan *plan,
                             const int fd[WIRE_MAX_FDS]);
+
+void drop_bounding_set(void); /* no program that is executed from here gains a capability */
 
 /* boxd_meter.c: what init sees of the processes of its box, through their own /proc. */
 struct meter {
