@@ -332,6 +332,8 @@ static int submit(struct single *s, int i, struct err *e)
 	((struct turn *)x->turn)->code = x->code;
 	if (drain(s, MAX_WAITING, e) < 0)
 		return e->code;
+	if (stopped(s)) /* judge_submit() may wait for a program to end */
+		return FAIL(e, ERR_STOP, "stopped");
 	if (judge_submit(s->env->judge, t, x->code, (uint64_t)i, e) < 0)
 		return err_wrap(e, "judge task %.*s", (int)t->id.n, t->id.p);
 	return 0;

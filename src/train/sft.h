@@ -15,6 +15,7 @@
 struct sft_opts {
 	const char *data;
 	int64_t vocab, epochs, batch;
+	int64_t log_every; /* steps between lines of metrics */
 };
 
 struct sft_conf {
