@@ -109,9 +109,10 @@ $(O)/libcupel.so.$(VERSION): $(LIBOBJ)
 $(O)/cupel: $(CLIOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(ALLLDFLAGS) $^ -o $@ $(LIBS)
+# Only the libraries that it uses: each mapping costs time in every fork of a box.
 $(O)/cupel-boxd: $(BOXDOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie $(ALLLDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) -pie $(ALLLDFLAGS) -Wl,--as-needed $^ -o $@ $(LIBS)
 $(O)/tests/test_%: tests/unit/test_%.c $(O)/libcupel-internal.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALLCFLAGS) -Itests/unit -MMD -MP $(ALLLDFLAGS) $< $(O)/libcupel-internal.a -o $@ $(TESTLIBS) $(LIBS)

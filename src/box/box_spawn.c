@@ -134,6 +134,7 @@ int box_server_start(const struct box_config *cfg, struct box_server *ret, struc
 {
 	struct box_server s = { -1, -1, { 0 } };
 	char path[PATH_MAX];
+	AUTO_FD int theirs = -1;
 	int pair[2];
 	pid_t pid;
 	int r = find_program(cfg, path, e);
@@ -142,9 +143,12 @@ int box_server_start(const struct box_config *cfg, struct box_server *ret, struc
 		return r;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return FAIL(e, ERR_SYS, "socketpair: %s", strerror(errno));
-	r = spawn(path, cfg, pair[1], &pid, e);
-	(void)close(pair[1]);
+	/* Out of the way of 0..3, which the server gets anew: the caller may have them closed. */
 	s.sock = pair[0];
+	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, WIRE_SOCK + 1);
+	(void)close(pair[1]);
+	r = theirs < 0 ? FAIL(e, ERR_SYS, "socket: %s", strerror(errno))
+	               : spawn(path, cfg, theirs, &pid, e);
 	if (r == 0) {
 		s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (s.pidfd < 0) {
@@ -153,6 +157,8 @@ int box_server_start(const struct box_config *cfg, struct box_server *ret, struc
 			(void)waitpid(pid, NULL, 0);
 		}
 	}
+	auto_close(&theirs); /* so that the end of the server is the end of the socket */
+	theirs = -1;
 	r = r < 0 ? r : greet(&s, e);
 	if (r < 0) {
 		box_server_stop(&s);

@@ -195,8 +195,9 @@ static void dispatch(struct server *s)
 		struct slot *sl = &s->slot[i];
 		struct err e = { 0 };
 
-		if (sl->state == SLOT_DEAD && sl->keeper_fd < 0 && !sl->page->failed)
-			(void)start_keeper(s, sl, &e);
+		if (sl->state == SLOT_DEAD && sl->failures < KEEPER_TRIES &&
+		    start_keeper(s, sl, &e) < 0)
+			sl->failures++;
 		while (sl->state == SLOT_IDLE && queue.n) {
 			struct waiting *w = &queue.at[queue.first];
 
@@ -353,8 +354,7 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 	if (want == BOX_NONE) {
 		s->tier = BOX_NONE;
 		s->polls = true;
-		(void)snprintf(s->tmp, sizeof s->tmp, "/tmp/cupel-none-XXXXXX");
-		return mkdtemp(s->tmp) ? 0 : FAIL(e, ERR_SYS, "%s: %s", s->tmp, strerror(errno));
+		return none_open(s, e);
 	}
 	r = want == BOX_USER ? FAIL(&why, ERR_DENIED, "tier user was asked for")
 	                     : cg_open(&s->cg, s->n_slots, &why);

@@ -21,6 +21,7 @@ enum {
 	POLL_MS = 10,        /* between two looks at the processes of a box without cgroup */
 	START_S = 30,        /* a box that has not started its program by then has failed */
 	WHY = 232,
+	KEEPER_TRIES = 3, /* then a slot is given up */
 };
 
 /* Control files of one slot's cgroup, opened before the host's file system is out of sight. */
@@ -83,6 +84,7 @@ struct slot {
 	enum slot_state state;
 	pid_t keeper;
 	int keeper_fd, sock, init_fd; /* pidfd, socket, pidfd; -1 */
+	int failures;                 /* of keepers that never became ready, in a row */
 	struct slot_page *page;
 	struct wire_job job;      /* RUNNING */
 	int64_t sent_ns, next_ns; /* when the job was sent; when to look at its limits */
@@ -126,6 +128,9 @@ bool cg_oom_event(struct cg_slot *c);     /* the same, when oom_event has become
 int ns_enter(struct server *s, struct err *e);
 int ns_make_root(const struct server *s, struct err *e);
 
+/* boxd_none.c: fills s->tmp. */
+int none_open(struct server *s, struct err *e);
+
 /* boxd_filter.c: the system-call filter as BPF. */
 int filter_make(bool no_sysv_shm, struct sock_fprog *ret, struct err *e);
 
@@ -145,6 +150,8 @@ bool mount_box(const struct server *s, const struct slot *sl, const struct box_l
 _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const struct box_limits *l, const struct box_plan *plan,
                             const int fd[WIRE_MAX_FDS]);
+
+void drop_bounding_set(void); /* no program that is executed from here gains a capability */
 
 /* boxd_meter.c: what init sees of the processes of its box, through their own /proc. */
 struct meter {

@@ -266,7 +266,10 @@ _Noreturn void init_main(const struct server *s, const struct slot *sl,
 	sigfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (sigfd < 0)
 		die(sl, "signalfd");
-	pid = fork();
+	/* vfork(): no copy of the address space. We sleep until its exec; it touches nothing of
+	 * ours but the page, and never returns.
+	 */
+	pid = vfork();
 	if (pid < 0)
 		die(sl, "fork");
 	if (pid == 0)

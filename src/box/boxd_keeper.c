@@ -103,6 +103,7 @@ static _Noreturn void keeper_main(const struct server *s, const struct slot *sl,
 			_exit(1);
 		}
 		(void)unshare(CLONE_NEWCGROUP); /* only hides a path */
+		drop_bounding_set();
 	}
 	run_box(s, sl, NULL, NULL);
 	for (;;) {
@@ -127,12 +128,12 @@ int keeper_start(const struct server *s, struct slot *sl, struct err *e)
 	if (sl->keeper == 0)
 		keeper_main(s, sl, pair[1], self);
 	(void)close(pair[1]);
+	sl->keeper_fd = sl->keeper < 0 ? -1 : (int)syscall(SYS_pidfd_open, sl->keeper, 0);
+	if (sl->keeper_fd < 0) {
+		(void)close(pair[0]); /* a keeper ends on that */
+		return FAIL(e, ERR_SYS, "start keeper: %s", strerror(errno));
+	}
 	sl->sock = pair[0];
-	if (sl->keeper < 0)
-		return FAIL(e, ERR_SYS, "fork: %s", strerror(errno));
-	sl->keeper_fd = (int)syscall(SYS_pidfd_open, sl->keeper, 0);
-	if (sl->keeper_fd < 0)
-		return FAIL(e, ERR_SYS, "pidfd_open: %s", strerror(errno));
 	sl->state = SLOT_STARTING;
 	return 0;
 }

@@ -70,6 +70,13 @@ static void prefer_as_victim(void)
 		(void)!write(fd, "1000", 4);
 }
 
+void drop_bounding_set(void)
+{
+	for (int i = 0; i < CAPS; i++)
+		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+			return;
+}
+
 static void drop_rights(const struct server *s, const struct slot *sl)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -79,9 +86,8 @@ static void drop_rights(const struct server *s, const struct slot *sl)
 	                     SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
 	                     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
 
-	for (int i = 0; i < CAPS; i++)
-		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-			break;
+	if (s->nest) /* a new user namespace begins with all of them */
+		drop_bounding_set();
 	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
 		die(sl, "securebits");
 	if (s->slot_ids &&

@@ -191,8 +191,11 @@ void slot_hear(struct server *s, struct slot *sl, bool wait)
 			kill_box(s, sl, sl->killed_for);
 	} else if (m.say == KEEPER_GONE) {
 		box_gone(s, sl, m.status);
+	} else if (m.status == 0 && !sl->page->failed) {
+		sl->state = SLOT_IDLE;
+		sl->failures = 0;
 	} else {
-		sl->state = m.status == 0 && !sl->page->failed ? SLOT_IDLE : SLOT_DEAD;
+		slot_keeper_died(s, sl);
 	}
 }
 
@@ -231,10 +234,9 @@ void slot_oom(struct server *s, struct slot *sl)
 void slot_keeper_died(struct server *s, struct slot *sl)
 {
 	siginfo_t si;
-	int status = 0;
 
-	if (sl->state == SLOT_DEAD && sl->keeper_fd < 0)
-		return;
+	if (sl->keeper_fd < 0)
+		return; /* heard of already */
 	/* Init dies with it; it is our child now, for we are a subreaper. */
 	slot_end(sl);
 	while (waitid((idtype_t)P_PIDFD, (id_t)sl->keeper_fd, &si, WEXITED) < 0 && errno == EINTR)
@@ -248,9 +250,10 @@ void slot_keeper_died(struct server *s, struct slot *sl)
 	sl->keeper_fd = sl->sock = -1;
 	if (sl->state == SLOT_RUNNING && !sl->gone) {
 		(void)snprintf(sl->why, sizeof sl->why, "the keeper of slot %d died", sl->index);
-		box_gone(s, sl, status);
-	} else {
+		box_gone(s, sl, 0);
+	} else if (sl->state != SLOT_RUNNING) {
 		sl->state = SLOT_DEAD;
+		sl->failures++;
 	}
 }
 
@@ -260,6 +263,15 @@ void slot_end(struct slot *sl)
 		(void)syscall(SYS_pidfd_send_signal, sl->init_fd, SIGKILL, NULL, 0);
 	if (sl->keeper_fd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, sl->keeper_fd, SIGKILL, NULL, 0);
+}
+
+/* The program had ended by itself, within its time, just when we looked at the clock. */
+static bool ended_in_time(const struct slot *sl, const struct wire_result *w)
+{
+	const struct box_limits *l = &sl->job.limits;
+
+	return (sl->killed_for == BOX_WALL_LIMIT || sl->killed_for == BOX_CPU_LIMIT) &&
+	       sl->page->end_ns && w->wall_ns <= l->wall_ns && w->cpu_ns <= l->cpu_ns;
 }
 
 /* What a job was, when several things are true: memory (its lack kills or slows down whatever else
@@ -274,7 +286,7 @@ static enum box_end decide(struct server *s, struct slot *sl, const struct wire_
 
 	if (oom && sl->killed_for != BOX_FAILED && sl->killed_for != BOX_OUT_LIMIT)
 		return BOX_MEM_LIMIT;
-	if (sl->killed_for != BOX_EXITED)
+	if (sl->killed_for != BOX_EXITED && !ended_in_time(sl, w))
 		return sl->killed_for;
 	if (p->over)
 		return (enum box_end)p->over;

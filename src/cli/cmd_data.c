@@ -16,14 +16,11 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } subs[] = { { "synth", data_synth }, { "show", data_show }, { "validate", data_validate } };
 
-static int run(int argc, char **argv)
+static int help(int argc, char **argv)
 {
 	AUTO_CONF c;
 	struct err e;
 
-	for (size_t i = 0; argc > 1 && i < sizeof subs / sizeof *subs; i++)
-		if (strcmp(argv[1], subs[i].name) == 0)
-			return subs[i].run(argc - 1, argv + 1);
 	if (conf_init(&c, argv[0], usage) < 0)
 		return CMD_BROKEN;
 	if (conf_read(&c, argc, argv, &e) < 0 || conf_end(&c, &e) < 0)
@@ -33,6 +30,14 @@ static int run(int argc, char **argv)
 	if (c.n_args)
 		return cli_usage(argv[0], "no sub-command '%s'", c.arg[0]);
 	return cli_usage(argv[0], "say synth, show or validate");
+}
+
+static int run(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof subs / sizeof *subs; i++)
+		if (strcmp(argv[1], subs[i].name) == 0)
+			return subs[i].run(argc - 1, argv + 1);
+	return help(argc, argv);
 }
 
 const struct cmd cmd_data = {

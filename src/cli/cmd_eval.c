@@ -14,7 +14,7 @@ static const char usage[] =
 	"\n"
 	"pass@k is the unbiased estimate from n answers for each task, averaged over tasks; the\n"
 	"interval is 95 %, by the normal approximation over tasks. Answers that could not be "
-        "judged\n"
+	"judged\n"
 	"are left out and counted.";
 
 enum { MAX_LINE = 64 << 20 };
@@ -140,7 +140,7 @@ static int run(int argc, char **argv)
 	conf_short(&c, "k", "eval.k");
 	conf_short(&c, "greedy", "eval.greedy");
 	conf_short(&c, "jobs", "judge.jobs");
-	conf_short(&c, "isolation", "judge.isolation");
+	conf_short(&c, "isolation", "box.isolation");
 	conf_short(&c, "seed", "train.seed");
 	if (conf_read(&c, argc, argv, &e) < 0 || train_conf_bind_eval(&c, &t, &e) < 0 ||
 	    conf_end(&c, &e) < 0)

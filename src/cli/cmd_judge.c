@@ -357,7 +357,7 @@ static int judge_all(struct job *j, struct err *e)
 	int r = 0;
 
 	while (!cli_stop && (!j->end || j->n)) {
-		while (!cli_stop && !j->end && j->n < j->cap && bad.code == 0) {
+		while (!cli_stop && !j->end && j->n < j->cap) {
 			if (feed(j, &bad) < 0)
 				j->end = true;
 			while (j->n && (r = drain(j, 0, e)) == 1)

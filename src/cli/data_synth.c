@@ -1,4 +1,5 @@
 /* data_synth.c - cupel data synth: makes a task set and verifies every reference. */
+#include "base/io.h"
 #include "cli/cli.h"
 #include "cli/data_cmds.h"
 #include "data/synth.h"
@@ -92,7 +93,8 @@ static int synth(const struct conf *c, const struct config *o, const struct judg
 	if (!*o->out)
 		return cli_usage(c->command, "--out is not set: name a folder for the set");
 	cli_signals();
-	if (family->make(part->cfg, m.seed, &a, &m.set, &e) < 0)
+	/* The folder comes first: it should not fail after minutes of judging. */
+	if (family->make(part->cfg, m.seed, &a, &m.set, &e) < 0 || io_mkdirs(o->out, &e) < 0)
 		return cli_fail(c->command, &e);
 	r = verify(&m, jc, &e);
 	if (r < 0) { /* a program that is not accepted is an answer, anything else is not */

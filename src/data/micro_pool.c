@@ -13,28 +13,17 @@ struct search {
 	int n;
 };
 
-static int part_limit(enum micro_slot slot)
-{
-	int n = 0;
-
-	while (micro_part(slot, n))
-		n++;
-	return n;
-}
-
 /* Fills slots one after the other; what is too long already is left early. */
 static void extend(struct search *s, struct micro_comp *c, int slot)
 {
-	int n = slot < MICRO_SLOTS ? part_limit(slot) : 0;
+	const struct micro_part *p;
 
 	if (slot == MICRO_SLOTS) {
 		if (micro_level(c) == s->level && micro_asked(c) && s->n < MAX_COMPS)
 			s->all[s->n++] = *c;
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		const struct micro_part *p = micro_part(slot, i);
-
+	for (int i = 0; (p = micro_part(slot, i)); i++) {
 		if (p->never || !(p->in & 1u << c->family))
 			continue;
 		c->part[slot] = (uint8_t)i;
@@ -47,22 +36,22 @@ static void extend(struct search *s, struct micro_comp *c, int slot)
 /* The outputs on all probes as text; false: some input gives no value, or hardly two differ. */
 static bool outputs(const struct micro_comp *c, const struct micro_input *in, int n, struct buf *b)
 {
-	struct micro_val first = { 0 }, v = { 0 };
-	int n_other = 0;
+	size_t end[MICRO_PROBES + 1];
+	struct micro_val v = { 0 };
+	int k = n / 2, n_other = 0; /* k: an ordinary input, not an edge */
 
 	buf_putc(b, (char)('0' + c->family));
 	for (int i = 0; i < n; i++) {
+		end[i] = b->n;
 		if (!micro_eval(c, &in[i], &v))
 			return false;
-		if (i == n / 2) /* an ordinary input, not an edge */
-			first = v;
-	}
-	for (int i = 0; i < n; i++) {
-		(void)micro_eval(c, &in[i], &v);
-		n_other += !micro_val_eq(&first, &v);
 		micro_put_val(&v, b);
 		buf_putc(b, ' ');
 	}
+	end[n] = b->n;
+	for (int i = 0; i < n; i++)
+		n_other += !str_eq((struct str){ b->p + end[i], end[i + 1] - end[i] },
+		                   (struct str){ b->p + end[k], end[k + 1] - end[k] });
 	return n_other >= MIN_SPREAD && (v.type != MICRO_BOOL || n - n_other >= MIN_SPREAD);
 }
 

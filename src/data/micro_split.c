@@ -7,7 +7,7 @@ enum { BUCKETS = MICRO_FAMILIES * MICRO_SHAPES * MICRO_LEVELS };
 
 /* Compositions of one family, shape and level, in random order. */
 struct bucket {
-	int from, to, next; /* in order[] */
+	int next, to; /* in order[] */
 };
 
 struct split {
@@ -29,14 +29,17 @@ static void fill(struct split *s)
 	struct bucket *b = &s->bucket[0][0][0];
 	int n = 0;
 
+	for (int i = 0; i < s->pool->n; i++)
+		b[bucket_of(&s->pool->comp[i])].to++;
 	for (int k = 0; k < BUCKETS; k++) {
-		b[k].from = b[k].next = n;
-		for (int i = 0; i < s->pool->n; i++)
-			if (bucket_of(&s->pool->comp[i]) == k)
-				s->order[n++] = i;
-		b[k].to = n;
-		rng_shuffle(&s->r, s->order + b[k].from, n - b[k].from);
+		b[k].next = n;
+		n += b[k].to;
+		b[k].to = b[k].next;
 	}
+	for (int i = 0; i < s->pool->n; i++)
+		s->order[b[bucket_of(&s->pool->comp[i])].to++] = i;
+	for (int k = 0; k < BUCKETS; k++)
+		rng_shuffle(&s->r, s->order + b[k].next, b[k].to - b[k].next);
 }
 
 static bool is_left(const struct split *s, int f, int shape, int level)

@@ -58,17 +58,14 @@ static bool fix_surrogates(struct str text, char *p)
 
 static int parse(struct str line, struct arena *a, const struct json **ret, struct err *e)
 {
-	int r = json_parse(line, a, ret, e);
 	char *copy;
 
-	if (r != ERR_PARSE || !str_has(line, STR("\\u")))
-		return r;
-	copy = arena_new(a, char, line.n);
-	if (!copy)
-		return FAIL(e, ERR_LIMIT, "line of %zu bytes", line.n);
-	if (!fix_surrogates(line, copy))
-		return r;
-	return json_parse((struct str){ copy, line.n }, a, ret, e);
+	if (json_parse(line, a, ret, NULL) == 0)
+		return 0;
+	copy = str_has(line, STR("\\u")) ? arena_new(a, char, line.n) : NULL;
+	if (copy && fix_surrogates(line, copy))
+		line.p = copy;
+	return json_parse(line, a, ret, e);
 }
 
 static int find_task(const struct json *rec, const struct tasks *tasks, const struct task **ret,

@@ -10,6 +10,7 @@
 #include "judge/judge_int.h"
 
 #define VALUE_BYTES ((size_t)512 << 20) /* of one value as a tree */
+#define LATE_NS     INT64_C(50000000)   /* and an eighth: as late as the runner's timers */
 
 enum load { LOAD_NONE, LOAD_OK, LOAD_SYNTAX, LOAD_RAISED, LOAD_MEMORY, LOAD_TASK };
 
@@ -104,6 +105,20 @@ static void take_failure(struct reader *x, const struct json *j, struct judged_t
 	x->alien = true;
 }
 
+/* The timers were disarmed; whoever forges these times too runs into the limits of the box. */
+static void check_times(const struct reader *x, struct judged_test *t)
+{
+	const struct judge_limits *l = &x->p->limits;
+	int64_t cpu = l->cpu_ns + l->cpu_ns / 8 + LATE_NS;
+	int64_t wall = l->wall_ns + l->wall_ns / 8 + LATE_NS;
+
+	if (t->cpu_ns <= cpu && t->wall_ns <= wall)
+		return;
+	t->verdict = VERDICT_TIME_LIMIT;
+	t->score = 0;
+	judge_note(x->p, t, "%s time limit", t->cpu_ns > cpu ? "CPU" : "wall");
+}
+
 static void take_result(struct reader *x, const struct json *j, struct str line)
 {
 	struct program *p = x->p;
@@ -124,6 +139,7 @@ static void take_result(struct reader *x, const struct json *j, struct str line)
 		take_failure(x, j, t);
 	}
 	if (!x->alien) {
+		check_times(x, t);
 		x->running = false;
 		x->next++;
 	}
@@ -159,6 +175,26 @@ static void take_event(struct reader *x, struct str line)
 	} else {
 		x->ended = !x->running && x->next == n && json_get(j, "end");
 		x->alien = !x->ended;
+	}
+}
+
+/* The box closes the pipe at the cap, and the program may see that before it dies: a test that
+ * failed by it is the one that hit the limit.
+ */
+static void flooded(struct reader *x, int n)
+{
+	struct program *p = x->p;
+	char note[300];
+
+	for (int i = 0; x->r->end == BOX_OUT_LIMIT && i < n; i++) {
+		struct judged_test *t = &p->test[i];
+
+		if (t->verdict != VERDICT_RUNTIME_ERROR ||
+		    !str_starts(t->note, STR("BrokenPipeError")))
+			continue;
+		t->verdict = judge_end_verdict(p, x->r, note, sizeof note);
+		judge_note(p, t, "%s", note);
+		return;
 	}
 }
 
@@ -222,4 +258,5 @@ void judge_call_take(struct program *p, const struct box_result *r)
 		not_loaded(&x);
 	else if (!x.left && (!x.ended || x.alien || r->end != BOX_EXITED || r->status != 0))
 		cut_short(&x);
+	flooded(&x, p->task->n_tests);
 }

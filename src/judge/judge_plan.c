@@ -7,11 +7,12 @@
 #define MIB  INT64_C(1048576)
 #define S_NS INT64_C(1000000000)
 
-enum { PROCS = 64, RUNNER_CPU_S = 10 };
+enum { PROCS = 64, PROBE_S = 10 };
 
-#define MAX_NS     (3600 * S_NS)
-#define DISK_BYTES (64 * MIB)
-#define SPARE_OUT  (1 * MIB) /* descriptor 3 of a program that has no use for it */
+#define MAX_NS          (3600 * S_NS)
+#define RUNNER_START_NS (S_NS / 2)
+#define DISK_BYTES      (64 * MIB)
+#define SPARE_OUT       (1 * MIB) /* descriptor 3 of a program that has no use for it */
 
 static const char *const runner_file = "runner.py";
 
@@ -81,18 +82,19 @@ static int64_t times(int64_t ns, int n)
 }
 
 /* All tests of a call task share one process: the runner ends a test that takes too long, and the
- * limit of the box, for all tests and for loading, holds whoever disarms the runner.
+ * limit of the box, for all tests together, holds whoever disarms the runner.
  */
 static void set_limits(const struct program *p, int unit, struct box_limits *l)
 {
 	const struct judge_limits *t = &p->limits;
 	int64_t spec_out = t->out_bytes + 256 * (int64_t)p->task->n_tests;
 	bool own = p->task->kind == TASK_STDIN && unit != JUDGE_PROBE;
-	int n = own ? 1 : p->task->n_tests + 1;
+	int64_t start_ns = own ? 0 : RUNNER_START_NS;
+	int n = own ? 1 : p->task->n_tests;
 
 	*l = (struct box_limits){
-		.cpu_ns = times(t->cpu_ns, n),
-		.wall_ns = times(t->wall_ns, n),
+		.cpu_ns = times(t->cpu_ns, n) + start_ns,
+		.wall_ns = times(t->wall_ns, n) + start_ns,
 		.mem_bytes = t->mem_bytes,
 		.stack_bytes = t->mem_bytes,
 		.out_bytes = { t->out_bytes, t->out_bytes, own ? SPARE_OUT : spec_out },
@@ -100,7 +102,7 @@ static void set_limits(const struct program *p, int unit, struct box_limits *l)
 		.procs = PROCS + p->lang->max_procs,
 	};
 	if (unit == JUDGE_PROBE)
-		l->cpu_ns = l->wall_ns = RUNNER_CPU_S * S_NS;
+		l->cpu_ns = l->wall_ns = PROBE_S * S_NS;
 }
 
 int judge_plan(const struct program *p, int unit, const char *python, struct buf *spec,

@@ -75,6 +75,8 @@ struct policy_fn {
 	int (*grad)(struct policy *p, const struct seqs *s, double temperature, coef_fn *coef,
 	            void *arg, struct err *e); /* sets the gradient (does not add to an old one) */
 	int (*step)(struct policy *p, const struct optim *o, struct step_stats *ret, struct err *e);
+	/* Forget what the optimizer remembers: a new run on old weights begins like this. */
+	void (*restart)(struct policy *p);
 	/* Hugging Face layout; with_optimizer: also fp32 moments and the step counter, so that a
 	 * resumed run is the same bit for bit. */
 	int (*save)(struct policy *p, const char *dir, bool with_optimizer, struct err *e);

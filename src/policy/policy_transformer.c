@@ -1,6 +1,8 @@
 /* policy_transformer.c - the embedded transformer: Llama and Qwen2 shapes, fp32, own kernels. */
 #include "policy/transformer_int.h"
 
+#include <string.h>
+
 static int fork_seq(struct policy *p, int seq, int *ret_seq, struct err *e)
 {
 	return kv_fork(&transformer_of(p)->kv, seq, ret_seq, e);
@@ -9,6 +11,14 @@ static int fork_seq(struct policy *p, int seq, int *ret_seq, struct err *e)
 static void release(struct policy *p, int seq)
 {
 	kv_release(&transformer_of(p)->kv, seq);
+}
+
+static void restart(struct policy *p)
+{
+	struct transformer *t = transformer_of(p);
+
+	memset(t->moment.p, 0, 2 * (size_t)t->n_floats * sizeof *t->moment.p);
+	t->opt_step = 0;
 }
 
 static void free_policy(struct policy *p)
@@ -27,6 +37,7 @@ const struct policy_fn policy_transformer = {
 	.score = transformer_score,
 	.grad = transformer_grad,
 	.step = transformer_step,
+	.restart = restart,
 	.save = transformer_save,
 	.free = free_policy,
 };

@@ -299,18 +299,20 @@ static int no_program(struct single *s, int i, struct err *e)
 	struct sample *x = sample_at(s, i);
 	const struct task *t = s->ask[s->place[i].group].task;
 	struct tested *test = arena_new(s->a, struct tested, t->n_tests);
+	struct turn *turn = (struct turn *)x->turn; /* made by finish(), const to others */
 
 	if (!test)
 		return FAIL(e, ERR_LIMIT, "step arena: %d tests", t->n_tests);
-	for (int k = 0; k < t->n_tests; k++)
+	for (int k = 0; k < t->n_tests; k++) {
 		test[k] = (struct tested){ .name = t->test[k].name,
 			                   .verdict = VERDICT_SKIPPED,
 			                   .weight = t->test[k].weight,
 			                   .visible = t->test[k].visible };
+		turn->n_tests += t->test[k].visible;
+	}
 	x->test = test;
 	x->n_tests = t->n_tests;
-	x->verdict = VERDICT_COMPILE_ERROR;
-	((struct turn *)x->turn)->verdict = x->verdict;
+	x->verdict = turn->verdict = VERDICT_COMPILE_ERROR;
 	return 0;
 }
 
@@ -330,6 +332,8 @@ static int submit(struct single *s, int i, struct err *e)
 	((struct turn *)x->turn)->code = x->code;
 	if (drain(s, MAX_WAITING, e) < 0)
 		return e->code;
+	if (stopped(s)) /* judge_submit() may wait for a program to end */
+		return FAIL(e, ERR_STOP, "stopped");
 	if (judge_submit(s->env->judge, t, x->code, (uint64_t)i, e) < 0)
 		return err_wrap(e, "judge task %.*s", (int)t->id.n, t->id.p);
 	return 0;

@@ -38,6 +38,8 @@ static const struct opt sft_opts[] = {
 	  "passes over the data" },
 	{ "batch", OPT_INT, offsetof(struct sft_opts, batch), 1, 65536, 0, "32", "sequences",
 	  "of a step" },
+	{ "log_every", OPT_INT, offsetof(struct sft_opts, log_every), 1, 1 << 30, 0, "10", "steps",
+	  "one line of metrics, of its step alone" },
 	{ 0 },
 };
 
@@ -110,6 +112,8 @@ static int open_policy(struct warm *w, int64_t step, struct err *e)
 		return FAIL(e, ERR_LIMIT, "run arena");
 	if (dir ? policy_load(dir, w->pool, 1, &w->policy, e) < 0 : new_policy(w, e) < 0)
 		return e->code;
+	if (step < 0)
+		w->policy->fn->restart(w->policy);
 	w->policy->version = w->at.version;
 	return 0;
 }
@@ -258,28 +262,34 @@ static int gather(struct warm *w, int64_t step, struct lesson *l, struct seqs *r
 	return 0;
 }
 
-static void add_metrics(struct warm *w, struct metrics *m, int64_t step, const struct lesson *l,
-                        const struct seqs *s, const struct step_stats *stats, double lr)
+/* What the step adds to the loss of its epoch. */
+static void count(struct warm *w, const struct lesson *l, int n)
+{
+	for (int i = 0; i < n; i++)
+		w->epoch_loss += l->nll[i];
+	w->epoch_tokens += (int64_t)l->n_tok;
+}
+
+static void fill_metrics(struct warm *w, struct metrics *m, const struct lesson *l, int n,
+                         const struct step_stats *stats, double lr)
 {
 	double nll = 0, entropy = 0, right = 0;
 	int64_t now = now_ns();
 
-	for (int i = 0; i < s->n; i++) {
+	for (int i = 0; i < n; i++) {
 		nll += l->nll[i];
 		entropy += l->entropy[i];
 		right += l->right[i];
 	}
-	w->epoch_loss += nll;
-	w->epoch_tokens += (int64_t)l->n_tok;
 	metrics_add(m, nll / l->n_tok, "loss");
 	metrics_add(m, entropy / l->n_tok, "entropy");
 	metrics_add(m, right / l->n_tok, "likely_tokens");
 	metrics_add(m, stats->grad_norm, "actor/grad_norm");
 	metrics_add(m, stats->skipped, "actor/skipped");
 	metrics_add(m, lr, "actor/lr");
-	metrics_add(m, (double)step / (double)w->per_epoch, "epoch");
+	metrics_add(m, (double)w->at.step / (double)w->per_epoch, "epoch");
 	metrics_add(m, l->n_tok, "trained_tokens");
-	metrics_add(m, (double)(now - w->mark_ns) / NS_PER_S, "time/step_s");
+	metrics_add(m, (double)(now - w->mark_ns) / NS_PER_S, "time/since_last_s");
 	w->mark_ns = now;
 }
 
@@ -321,15 +331,16 @@ static int one_step(struct warm *w, struct err *e)
 	if (w->policy->fn->grad(w->policy, &s, 1, coef, &l, e) < 0 ||
 	    w->policy->fn->step(w->policy, &o, &stats, e) < 0)
 		return err_wrap(e, "step %" PRId64, step);
-	add_metrics(w, &m, step, &l, &s, &stats, lr);
-	if (store_step(w->store, step, NULL, NULL, m.m, m.n, e) < 0)
-		return e->code;
 	w->at.step = step;
 	w->at.version = w->policy->version;
 	w->saved = false;
-	report(w, &m);
+	count(w, &l, s.n);
 	note_epoch(w);
-	return 0;
+	if (step % w->conf->sft.log_every && step != w->steps)
+		return 0;
+	fill_metrics(w, &m, &l, s.n, &stats, lr);
+	report(w, &m);
+	return store_step(w->store, step, NULL, NULL, m.m, m.n, e);
 }
 
 static int save(struct warm *w, struct err *e)

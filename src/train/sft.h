@@ -1,8 +1,8 @@
 /* sft.h - supervised warm start: next-token loss on the completions of a file.
  *
- *	policy: {d: 128, layers: 4, heads: 4, kv_heads: 2, ffn: 384, max_seq: 256}	or {load:
- *DIR} sft:    {data: data/micro/sft.jsonl, vocab: 512, epochs: 3, batch: 32} train:  {lr: 2e-3,
- *schedule: cosine, warmup: 0.05, seed: 1, out: runs/sft}
+ *	policy: {d: 128, layers: 4, heads: 4, kv_heads: 2, ffn: 384, max_seq: 256}
+ *	sft:    {data: data/micro/sft.jsonl, vocab: 512, epochs: 3, batch: 32}
+ *	train:  {lr: 2e-3, schedule: cosine, warmup: 0.05, seed: 1, out: runs/sft}
  *
  * A record is {"task_id"?, "prompt", "completion"}. The sequence is prompt, completion, end of
  * text, each text encoded by itself, exactly as a rollout sees it; the prompt is not trained on.
@@ -15,6 +15,7 @@
 struct sft_opts {
 	const char *data;
 	int64_t vocab, epochs, batch;
+	int64_t log_every; /* steps between lines of metrics */
 };
 
 struct sft_conf {

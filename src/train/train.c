@@ -102,6 +102,8 @@ static int open_policy(struct run *r, int64_t step, struct err *e)
 	if (policy_load(dir, r->pool, (int)t->rollout.batch + 1, &p, e) < 0)
 		return e->code;
 	r->env.policy = p;
+	if (step < 0)
+		p->fn->restart(p);
 	p->version = r->at.version;
 	if (!t->loss.kl || t->loss.kl_coef == 0)
 		return 0;

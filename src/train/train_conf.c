@@ -146,6 +146,7 @@ static int bind_sampling(struct conf *c, struct train_conf *t, struct err *e)
 	    conf_part(c, "rollout", PART_TABLE(rollout_table), "single", &p, e) < 0 ||
 	    conf_bind(c, "rollout", rollout_opts, &t->rollout, e) < 0 ||
 	    conf_bind(c, "judge", judge_opts, &t->judge, e) < 0 ||
+	    conf_bind(c, "box", judge_box_opts, &t->judge, e) < 0 ||
 	    conf_bind(c, "eval", eval_opts_table, &t->eval, e) < 0)
 		return e->code;
 	t->rollout_fn = (const struct rollout_fn *)(const void *)p.part;

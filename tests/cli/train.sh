@@ -23,6 +23,9 @@ ok "every sampled token is in the ledger once" 'for l in 2 3 5 6; do
 ok "something was learned from" 'grep -q "\"actor/grad_norm\":[0-9.]*[1-9]" a/metrics.jsonl &&
 	! cmp -s sft/checkpoint/model.safetensors a/checkpoint/model.safetensors'
 ok "the same with two jobs and two threads" 'status 0 train --out=b --train.threads=2 --jobs=2 && same_run a b'
+cp -rL sft/checkpoint bare && rm bare/trainer.safetensors
+ok "what the warm start's optimizer remembers is forgotten" 'status 0 train --out=m --policy=bare --rollout.batch=64 &&
+	cmp a/checkpoint/model.safetensors m/checkpoint/model.safetensors'
 ok "the same whatever the batch" 'status 0 train --out=c --rollout.batch=64 &&
 	metrics a >a.m && metrics c | cmp - a.m && cmp a/checkpoint/model.safetensors c/checkpoint/model.safetensors'
 ok "another seed is another run" 'status 0 train --out=d --seed=4 && ! same_run a d >/dev/null'

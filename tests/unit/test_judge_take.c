@@ -230,6 +230,17 @@ static const struct {
 	  0,
 	  VERDICT_OUTPUT_LIMIT,
 	  { VERDICT_ACCEPTED, VERDICT_OUTPUT_LIMIT } },
+	/* the pipe that the box closed is seen first */
+	{ OK S0 "{\"i\":0,\"raised\":\"BrokenPipeError: x\"}\n" S1,
+	  BOX_OUT_LIMIT,
+	  0,
+	  VERDICT_OUTPUT_LIMIT,
+	  { VERDICT_OUTPUT_LIMIT, VERDICT_OUTPUT_LIMIT } },
+	{ "{\"load\":\"raised\",\"note\":\"BrokenPipeError: x\"}\n",
+	  BOX_OUT_LIMIT,
+	  1,
+	  VERDICT_OUTPUT_LIMIT,
+	  { VERDICT_OUTPUT_LIMIT, VERDICT_SKIPPED } },
 	/* a line that was cut by the death of the box says nothing */
 	{ OK S0 V0("2") S1 "{\"i\":1,\"value\":8}",
 	  BOX_SIGNALED,
@@ -338,6 +349,25 @@ static void timers(void **state)
 	}
 }
 
+/* A test that took too long although its timers were stopped. */
+static void disarmed_timers(void **state)
+{
+	struct box_result r =
+		report(BOX_EXITED, 0, "", "",
+	               OK S0 "{\"i\":0,\"cpu\":1,\"wall\":2400000000,\"value\":2}\n" S1
+	                     "{\"i\":1,\"cpu\":1200000000,\"wall\":1,\"value\":8}\n" END);
+	struct bench b;
+
+	(void)state;
+	bench_open(&b, FUNCTION, false);
+	assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+	judge_conclude(b.p);
+	assert_int_equal(b.p->test[0].verdict, VERDICT_TIME_LIMIT);
+	assert_int_equal(b.p->test[1].verdict, VERDICT_TIME_LIMIT);
+	assert_true(b.p->result.score == 0);
+	bench_close(&b);
+}
+
 static void proofs(void **state)
 {
 	struct bench b;
@@ -384,8 +414,7 @@ static void plans(void **state)
 	assert_string_equal(plan.file[0].name, "main.py");
 	for (int i = 0; plan.argv[i]; i++)
 		assert_null(strstr(plan.argv[i], "secret"));
-	/* loading and one test, each with the whole limit */
-	assert_true(plan.limits.cpu_ns == 2000000000 && plan.limits.wall_ns == 4000000000);
+	assert_true(plan.limits.cpu_ns == 1500000000 && plan.limits.wall_ns == 2500000000);
 	bench_close(&b);
 
 	bench_open(&b, STDIN, false);
@@ -462,10 +491,15 @@ static void chosen_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stdin_tests),   cmocka_unit_test(a_failed_box_is_no_verdict),
-		cmocka_unit_test(syntax_errors), cmocka_unit_test(function_tests),
-		cmocka_unit_test(timers),        cmocka_unit_test(proofs),
-		cmocka_unit_test(plans),         cmocka_unit_test(tasks_that_cannot_be_judged),
+		cmocka_unit_test(stdin_tests),
+		cmocka_unit_test(a_failed_box_is_no_verdict),
+		cmocka_unit_test(syntax_errors),
+		cmocka_unit_test(function_tests),
+		cmocka_unit_test(timers),
+		cmocka_unit_test(disarmed_timers),
+		cmocka_unit_test(proofs),
+		cmocka_unit_test(plans),
+		cmocka_unit_test(tasks_that_cannot_be_judged),
 		cmocka_unit_test(chosen_faults),
 	};
 
