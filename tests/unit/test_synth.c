@@ -17,11 +17,27 @@ extern const struct synth synth_micro;
 
 static struct micro_probes probes;
 static struct micro_pool pool;
-static struct arena pool_arena = { .limit = 8 << 20 };
+static struct arena pool_arena = { .limit = 8 << 20 }, set_arena = { .limit = 64 << 20 };
 
-static int enumerate(void **state)
+/* A set that several tests look at. */
+static const char options[] = "train=150 test=50 corpus=100 programs=4";
+static struct synth_made made = { .family = &synth_micro, .seed = 7 };
+
+static void make(const struct synth *f, const char *key_values, uint64_t seed, struct arena *a,
+                 struct synth_set *ret)
+{
+	struct err e;
+	void *cfg = family_config_with(f->opts, f->cfg_size, key_values, a);
+
+	if (f->make(cfg, seed, a, ret, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static int setup(void **state)
 {
 	(void)state;
+	made.cfg = family_config_with(synth_micro.opts, synth_micro.cfg_size, options, &set_arena);
+	make(&synth_micro, options, made.seed, &set_arena, &made.set);
 	micro_probes(&probes);
 	return micro_enumerate(MICRO_LEVELS, &probes, &pool_arena, &pool, NULL);
 }
@@ -29,18 +45,9 @@ static int enumerate(void **state)
 static int forget(void **state)
 {
 	(void)state;
+	arena_done(&set_arena);
 	arena_done(&pool_arena);
 	return 0;
-}
-
-static void make(const struct synth *f, const char *options, uint64_t seed, struct arena *a,
-                 struct synth_set *ret)
-{
-	struct err e;
-	void *cfg = family_config_with(f->opts, f->cfg_size, options, a);
-
-	if (f->make(cfg, seed, a, ret, &e) < 0)
-		fail_msg("%s", e.msg);
 }
 
 /* Every task and every answer as text. */
@@ -72,23 +79,21 @@ static void members_describe_themselves(void **state)
 
 static void seed_decides_every_byte(void **state)
 {
-	(void)state;
-	for (int i = 0; synth_table[i]; i++) {
-		AUTO_ARENA a = { .limit = 64 << 20 };
-		struct synth_set s[3];
-		struct buf b[3] = { { .max = 16 << 20 }, { .max = 16 << 20 }, { .max = 16 << 20 } };
+	AUTO_ARENA a = { .limit = 64 << 20 };
+	AUTO_BUF first = { .max = 16 << 20 };
+	AUTO_BUF again = { .max = 16 << 20 };
+	AUTO_BUF other = { .max = 16 << 20 };
+	struct synth_set s;
 
-		for (int k = 0; k < 3; k++) {
-			make(synth_table[i], "train=60 test=20 corpus=40", k == 2 ? 8 : 7, &a,
-			     &s[k]);
-			put_set(&s[k], &b[k]);
-		}
-		assert_int_equal(b[0].n, b[1].n);
-		assert_memory_equal(b[0].p, b[1].p, b[0].n);
-		assert_false(str_eq(buf_str(&b[0]), buf_str(&b[2])));
-		for (int k = 0; k < 3; k++)
-			buf_done(&b[k]);
-	}
+	(void)state;
+	put_set(&made.set, &first);
+	make(&synth_micro, options, made.seed, &a, &s);
+	put_set(&s, &again);
+	make(&synth_micro, options, made.seed + 1, &a, &s);
+	put_set(&s, &other);
+	assert_int_equal(first.n, again.n);
+	assert_memory_equal(first.p, again.p, first.n);
+	assert_false(str_eq(buf_str(&first), buf_str(&other)));
 }
 
 /* ---- micro: the parts ---- */
@@ -410,45 +415,40 @@ static bool parts_known(const struct task *t, const struct synth_set *s, int n)
 
 static void test_split_is_held_out(void **state)
 {
-	AUTO_ARENA a = { .limit = 64 << 20 };
-	struct synth_set s;
+	const struct synth_set *s = &made.set;
 	int n_train = 0;
 
 	(void)state;
-	make(&synth_micro, "train=150 test=50 corpus=100", 5, &a, &s);
-	assert_int_equal(s.n, 200);
-	assert_int_equal(s.n_distinct, pool.n);
-	for (int i = 0; i < s.n; i++) {
-		const struct task *t = &s.task[i].task;
+	assert_int_equal(s->n, 200);
+	assert_int_equal(s->n_distinct, pool.n);
+	for (int i = 0; i < s->n; i++) {
+		const struct task *t = &s->task[i].task;
 
-		n_train += !s.task[i].held_out;
-		assert_int_equal(s.task[i].held_out, i >= 150);
-		assert_int_equal(s.task[i].n_noisy, i < 100 ? 3 : 0);
+		n_train += !s->task[i].held_out;
+		assert_int_equal(s->task[i].held_out, i >= 150);
+		assert_int_equal(s->task[i].n_noisy, i < 100 ? 4 : 0);
 		for (int k = 0; k < i; k++) {
-			assert_false(same_parts(t, &s.task[k].task));
-			assert_false(str_eq(t->prompt, s.task[k].task.prompt));
-			assert_false(str_eq(t->id, s.task[k].task.id));
+			assert_false(same_parts(t, &s->task[k].task));
+			assert_false(str_eq(t->prompt, s->task[k].task.prompt));
+			assert_false(str_eq(t->id, s->task[k].task.id));
 		}
 		if (i >= 150)
-			assert_true(parts_known(t, &s, 100));
+			assert_true(parts_known(t, s, 100));
 	}
 	assert_int_equal(n_train, 150);
 }
 
-static int wrong_of(const char *options, int *ret_programs)
+static int count_wrong(const struct synth_set *s, int *ret_programs)
 {
-	AUTO_ARENA a = { .limit = 64 << 20 };
-	struct synth_set s;
 	int n_wrong = 0;
 
-	make(&synth_micro, options, 11, &a, &s);
 	*ret_programs = 0;
-	for (int i = 0; i < s.n; i++)
-		for (int k = 0; k < s.task[i].n_noisy; k++) {
-			bool same = str_eq(s.task[i].noisy[k], s.task[i].task.reference);
+	for (int i = 0; i < s->n; i++)
+		for (int k = 0; k < s->task[i].n_noisy; k++) {
+			const struct synth_task *t = &s->task[i];
 
-			assert_int_equal(same, !s.task[i].wrong[k]);
-			n_wrong += s.task[i].wrong[k];
+			assert_int_equal(str_eq(t->noisy[k], t->task.reference), !t->wrong[k]);
+			n_wrong += t->wrong[k];
 			++*ret_programs;
 		}
 	return n_wrong;
@@ -456,13 +456,17 @@ static int wrong_of(const char *options, int *ret_programs)
 
 static void noise_is_what_was_asked_for(void **state)
 {
+	AUTO_ARENA a = { .limit = 64 << 20 };
+	struct synth_set s;
 	int n, n_wrong;
 
 	(void)state;
-	assert_int_equal(wrong_of("train=40 test=0 corpus=30 noise=0 programs=2", &n), 0);
+	n_wrong = count_wrong(&made.set, &n);
+	assert_int_equal(n, 400);
+	assert_true(n_wrong > 0.5 * n && n_wrong < 0.64 * n); /* 0.57 +- 3 deviations */
+	make(&synth_micro, "train=30 test=0 corpus=30 programs=2 noise=0", 11, &a, &s);
+	assert_int_equal(count_wrong(&s, &n), 0);
 	assert_int_equal(n, 60);
-	n_wrong = wrong_of("train=150 test=0 corpus=150 noise=0.57 programs=8", &n);
-	assert_true(n_wrong > 0.52 * n && n_wrong < 0.62 * n);
 }
 
 static void shares_are_kept(void **state)
@@ -486,34 +490,33 @@ static void shares_are_kept(void **state)
 
 static void too_few_compositions_are_an_error(void **state)
 {
-	AUTO_ARENA a = { .limit = 64 << 20 };
-	void *cfg = family_config_with(synth_micro.opts, synth_micro.cfg_size,
-	                               "train=500 level2=0 level3=0 level4=0", &a);
-	struct synth_set s = { .n = -1 };
+	struct micro_shares share = { .family = { 1, 1, 1, 1 }, .shape = { 1 }, .level = { 1 } };
+	int pick[600] = { -1 };
 	struct err e;
 
 	(void)state;
-	assert_int_equal(synth_micro.make(cfg, 1, &a, &s, &e), ERR_RANGE);
-	assert_non_null(strstr(e.msg, "only"));
-	assert_int_equal(s.n, -1);
-	cfg = family_config_with(synth_micro.opts, synth_micro.cfg_size, "train=1 test=100", &a);
-	assert_int_equal(synth_micro.make(cfg, 1, &a, &s, &e), ERR_RANGE);
-	assert_non_null(strstr(e.msg, "unseen"));
+	assert_int_equal(micro_split(&pool, &share, 1, 500, 500, 0, pick, &e), ERR_RANGE);
+	assert_non_null(strstr(e.msg, "train: only"));
+	share.level[2] = 1;
+	assert_int_equal(micro_split(&pool, &share, 1, 1, 1, 500, pick, &e), ERR_RANGE);
+	assert_non_null(strstr(e.msg, "test: only"));
+	assert_int_equal(micro_split(&pool, &share, 1, 400, 400, 100, pick, &e), 0);
 }
 
 /* ---- the judge and the files ---- */
 
 static void broken_reference_is_named(void **state)
 {
-	AUTO_ARENA a = { .limit = 64 << 20 };
+	AUTO_ARENA a = { .limit = 1 << 20 };
+	struct synth_task task[4];
+	struct synth_set s = { .n = 4, .task = task };
 	struct judge_config cfg;
-	struct synth_set s;
 	struct judge *j;
 	struct err e;
 	int r;
 
 	(void)state;
-	make(&synth_micro, "train=4 test=0", 1, &a, &s);
+	memcpy(task, made.set.task, sizeof task);
 	assert_int_equal(opt_fill(judge_opts, &cfg, "jobs=1", &a, NULL), 0);
 	assert_int_equal(opt_fill(judge_box_opts, &cfg, NULL, &a, NULL), 0);
 	r = judge_open(&cfg, &j, &e);
@@ -523,9 +526,9 @@ static void broken_reference_is_named(void **state)
 		fail_msg("%s", e.msg);
 	if (synth_verify(&s, j, NULL, NULL, &e) < 0)
 		fail_msg("%s", e.msg);
-	s.task[2].task.reference = STR("    return {}");
+	task[2].task.reference = STR("    return {}");
 	assert_int_equal(synth_verify(&s, j, NULL, NULL, &e), ERR_PARSE);
-	assert_non_null(strstr(e.msg, "micro-1-train-0003"));
+	assert_non_null(strstr(e.msg, "micro-7-train-0003"));
 	assert_non_null(strstr(e.msg, "wrong_answer"));
 	judge_close(j);
 }
@@ -535,38 +538,36 @@ static void files_hold_the_set(void **state)
 	AUTO_ARENA a = { .limit = 64 << 20 };
 	AUTO_BUF b = { .max = 1 << 20 };
 	char dir[] = "/tmp/cupel-synth-XXXXXX", path[64];
-	struct synth_made m = { .family = &synth_micro, .seed = 9 };
+	struct synth_made nothing = { .family = &synth_micro, .cfg = made.cfg };
 	const struct json *manifest;
 	struct tasks ts;
 	struct err e;
+	int n;
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	m.cfg = family_config_with(synth_micro.opts, synth_micro.cfg_size,
-	                           "train=30 test=10 corpus=20 programs=2 noise=1", &a);
-	assert_int_equal(synth_micro.make(m.cfg, m.seed, &a, &m.set, NULL), 0);
-	if (synth_write(&m, dir, &e) < 0)
+	if (synth_write(&made, dir, &e) < 0)
 		fail_msg("%s", e.msg);
 	(void)snprintf(path, sizeof path, "%s/test.jsonl", dir);
 	if (tasks_open(path, NULL, 1 << 20, &ts, &e) < 0)
 		fail_msg("%s", e.msg);
-	assert_int_equal(ts.n, 10);
+	assert_int_equal(ts.n, 50);
 	for (int i = 0; i < ts.n; i++) {
-		assert_true(str_eq(ts.task[i].id, m.set.task[30 + i].task.id));
-		assert_true(str_eq(ts.task[i].reference, m.set.task[30 + i].task.reference));
+		assert_true(str_eq(ts.task[i].id, made.set.task[150 + i].task.id));
+		assert_true(str_eq(ts.task[i].reference, made.set.task[150 + i].task.reference));
 		assert_int_equal(ts.task[i].n_tests, 8);
 	}
 	tasks_done(&ts);
 	(void)snprintf(path, sizeof path, "%s/manifest.json", dir);
 	assert_int_equal(io_load(path, &b, NULL), 0);
 	assert_int_equal(json_parse(buf_str(&b), &a, &manifest, NULL), 0);
-	assert_true(str_is(json_get(manifest, "train")->text, "30"));
-	assert_true(str_is(json_get(json_get(manifest, "corpus"), "programs")->text, "40"));
-	assert_true(str_is(json_get(json_get(manifest, "corpus"), "wrong")->text, "40"));
-	assert_true(str_is(json_get(json_get(manifest, "options"), "noise")->text, "1"));
+	assert_true(str_is(json_get(manifest, "train")->text, "150"));
+	assert_true(str_is(json_get(json_get(manifest, "corpus"), "programs")->text, "400"));
+	(void)snprintf(path, sizeof path, "%d", count_wrong(&made.set, &n));
+	assert_true(str_is(json_get(json_get(manifest, "corpus"), "wrong")->text, path));
+	assert_true(str_is(json_get(json_get(manifest, "options"), "noise")->text, "0.57"));
 	assert_int_equal(io_remove_tree(dir, NULL), 0);
-	m.set.n = 0;
-	assert_int_equal(synth_write(&m, "/dev/null/x", &e), ERR_SYS);
+	assert_int_equal(synth_write(&nothing, "/dev/null/x", &e), ERR_SYS);
 }
 
 int main(void)
@@ -590,5 +591,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, enumerate, forget);
+	return cmocka_run_group_tests(tests, setup, forget);
 }
