@@ -354,8 +354,7 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 	if (want == BOX_NONE) {
 		s->tier = BOX_NONE;
 		s->polls = true;
-		(void)snprintf(s->tmp, sizeof s->tmp, "/tmp/cupel-none-XXXXXX");
-		return mkdtemp(s->tmp) ? 0 : FAIL(e, ERR_SYS, "%s: %s", s->tmp, strerror(errno));
+		return none_open(s, e);
 	}
 	r = want == BOX_USER ? FAIL(&why, ERR_DENIED, "tier user was asked for")
 	                     : cg_open(&s->cg, s->n_slots, &why);

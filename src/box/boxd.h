@@ -128,6 +128,9 @@ bool cg_oom_event(struct cg_slot *c);     /* the same, when oom_event has become
 int ns_enter(struct server *s, struct err *e);
 int ns_make_root(const struct server *s, struct err *e);
 
+/* boxd_none.c: fills s->tmp. */
+int none_open(struct server *s, struct err *e);
+
 /* boxd_filter.c: the system-call filter as BPF. */
 int filter_make(bool no_sysv_shm, struct sock_fprog *ret, struct err *e);
 

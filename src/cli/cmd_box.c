@@ -18,7 +18,7 @@ static const char usage[] =
 	"  cupel box --isolation=user --json -- /bin/ls -l /\n"
 	"\n"
 	"Runs a program in isolation: stdin goes in whole, its outputs come back, the last line "
-        "on\n"
+	"on\n"
 	"stderr says how it ended. Status 0 if it ended with status 0, else 1.";
 
 struct run_conf {
@@ -93,7 +93,7 @@ static int load_stdin(struct buf *b, struct err *e)
 static int put_json(const struct box_result *r, enum box_tier tier)
 {
 	static const char *const name[] = { "stdout", "stderr", "data" };
-	AUTO_BUF b = { .max = SIZE_MAX / 4 };
+	AUTO_BUF b = { .max = (size_t)1 << 34 };
 	struct jsonw w = { &b, false };
 
 	jsonw_open(&w, '{');

@@ -13,7 +13,7 @@
 static const char usage[] = "cupel doctor [--json]\n"
 			    "\n"
 			    "  cupel doctor                 the tier of isolation, what the next "
-                            "better one needs, and\n"
+			    "better one needs, and\n"
 			    "                               how exact timers are\n"
 			    "\n"
 			    "Status 0 if untrusted programs can be run in isolation, 1 if not.";

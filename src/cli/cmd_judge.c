@@ -23,20 +23,21 @@
 
 static const char usage[] =
 	"cupel judge --tasks FILE (--candidates FILE | --reference) [--out FILE] [--key=value "
-        "...]\n"
+	"...]\n"
 	"\n"
 	"  cupel judge --tasks tasks.jsonl --candidates answers.jsonl > verdicts.jsonl\n"
 	"  cupel judge --tasks HumanEval.jsonl.gz --reference --jobs 2 --out verdicts.jsonl\n"
 	"  cupel judge --tasks tasks.jsonl --candidates answers.jsonl --out v.jsonl --resume\n"
 	"\n"
 	"A candidate is {\"task_id\", \"candidate_id\"?, \"code\" | \"completion\", "
-        "\"language\"?}, "
+	"\"language\"?}, "
 	"one a line;\n"
 	"docs/judge.md describes the results. Exit status: 0 all accepted, 1 some not, 2 bad "
-        "input,\n"
+	"input,\n"
 	"3 the machine failed (also for any judge_error).";
 
-enum { RING = 16 /* times jobs */, CORES_MAX = 256 };
+/* Times jobs; less than what makes judge_submit() wait, which no signal would end. */
+enum { RING = 16 };
 
 #define WAIT_NS (100 * NS_PER_MS) /* how long a signal may go unnoticed */
 #define LINES   ((size_t)8)       /* memory for a candidate, in longest lines */
@@ -158,7 +159,7 @@ static int job_open(struct job *j, struct err *e)
 		r = judge_open(&j->judge_cfg, &j->judge, e);
 	if (r < 0)
 		return r;
-	j->cap = RING * (int)(j->judge_cfg.jobs ? j->judge_cfg.jobs : CORES_MAX);
+	j->cap = RING * judge_jobs(j->judge);
 	j->ring = calloc((size_t)j->cap, sizeof *j->ring);
 	if (!j->ring)
 		return FAIL(e, ERR_NOMEM, "%d candidates", j->cap);
@@ -250,21 +251,39 @@ static int end_of_kept(struct job *j, struct err *e)
 	return 0;
 }
 
+/* A whole line of the file; 0 at its end. */
+static int next_kept(struct job *j, struct str *ret, struct err *e)
+{
+	struct stat st;
+	int r = io_lines_next(j->kept, ret, e);
+
+	if (r == 1 && fstat(fileno(j->out), &st) < 0)
+		return out_failed(j, "resume", e);
+	return r == 1 ? j->kept_bytes + (int64_t)ret->n + 1 <= st.st_size : r;
+}
+
+/* The input ended before the kept results did. */
+static int check_rest(struct job *j, struct err *e)
+{
+	struct str line;
+	int r = next_kept(j, &line, e);
+
+	if (r == 1)
+		return FAIL(e, ERR_PARSE, "%s:%d: more results than candidates", j->cfg.out,
+		            io_lines_number(j->kept));
+	return r < 0 ? r : end_of_kept(j, e);
+}
+
 /* 1: the candidate has its result from an earlier run; 0: from here on all are to be judged. */
 static int match_kept(struct job *j, const struct candidate *c, struct err *e)
 {
 	const struct json *rec = NULL;
-	struct stat st;
 	struct str line, id;
 	enum verdict v = VERDICT_JUDGE_ERROR;
-	int r = io_lines_next(j->kept, &line, e);
+	int r = next_kept(j, &line, e);
 
-	if (r < 0)
-		return r;
-	if (fstat(fileno(j->out), &st) < 0)
-		return out_failed(j, "resume", e);
-	if (r == 0 || j->kept_bytes + (int64_t)line.n + 1 > st.st_size)
-		return end_of_kept(j, e);
+	if (r <= 0)
+		return r < 0 ? r : end_of_kept(j, e);
 	r = json_parse(line, &j->a, &rec, e);
 	if (r == 0)
 		r = json_need_str(rec, "task_id", &id, e);
@@ -378,7 +397,7 @@ static int judge_all(struct job *j, struct err *e)
 	}
 	if (j->n_in == 0)
 		return FAIL(e, ERR_PARSE, "%s: no candidate in this file", j->cfg.candidates);
-	return j->kept ? end_of_kept(j, e) : 0;
+	return j->kept ? check_rest(j, e) : 0;
 }
 
 static void summary_text(const struct job *j, double wall_s)

@@ -8,9 +8,9 @@
  *			a slot that becomes free finds work, and box_submit() never blocks
  *	collector	waits for finished jobs, lets the checkers compare, fills in verdicts
  *
- * Everything about a program that both threads use is guarded by the lock. Its tests belong to the
- * collector alone until it is done. A unit that failed by our own fault is run again, three times
- * in all, before its tests become judge_error.
+ * Everything about a program that both threads use is guarded by the lock; whoever writes into its
+ * tests holds `work`, so that comparing long outputs keeps nobody from submitting. A unit that
+ *failed by our own fault is run again, three times in all, before its tests become judge_error.
  *
  * Memory: at most MAX_WAITING programs for each slot (and MAX_BYTES of program text) are not
  * finished; judge_submit() blocks above that. Finished ones are small unless output is kept.
@@ -45,6 +45,7 @@ struct judge {
 	struct arena a; /* strings of cfg */
 	struct box *box;
 	pthread_mutex_t lock;
+	pthread_mutex_t work; /* taken before lock: who writes into the tests of a program */
 	pthread_cond_t changed;
 	pthread_t feeder, collector;
 	bool stop, broken;
@@ -184,6 +185,11 @@ void judge_stats(const struct judge *j, struct judge_stats *ret)
 	pthread_mutex_unlock(lock);
 }
 
+int judge_jobs(const struct judge *j)
+{
+	return (int)j->cfg.jobs;
+}
+
 enum box_tier judge_tier(const struct judge *j)
 {
 	return box_tier(j->box);
@@ -274,6 +280,8 @@ static void send_unit(struct judge *j, struct flight *f)
 	r = judge_plan(p, unit, j->cfg.python, &j->spec, &plan, &e);
 	if (r == 0)
 		r = box_submit(j->box, &plan, &job, &e);
+	if (r < 0)
+		pthread_mutex_lock(&j->work);
 	pthread_mutex_lock(&j->lock);
 	if (r == 0) {
 		f->job = job;
@@ -286,6 +294,7 @@ static void send_unit(struct judge *j, struct flight *f)
 	if (r == ERR_STOP)
 		break_judge(j, &e);
 	settle(j, p, unit, JUDGE_AGAIN, e.msg);
+	pthread_mutex_unlock(&j->work);
 }
 
 static void *feeder(void *arg)
@@ -336,9 +345,11 @@ static void collect(struct judge *j, const struct box_result *r)
 		p->queue_ns = now_ns() - p->submit_ns - r->wall_ns;
 	pthread_cond_broadcast(&j->changed); /* a place is free */
 	pthread_mutex_unlock(&j->lock);
+	pthread_mutex_lock(&j->work);
 	taken = judge_take(p, unit, r);
 	pthread_mutex_lock(&j->lock);
 	settle(j, p, unit, taken, r->why);
+	pthread_mutex_unlock(&j->work);
 }
 
 static void *collector(void *arg)
@@ -413,6 +424,7 @@ static void free_judge(struct judge *j)
 	free(j->flight);
 	pthread_cond_destroy(&j->changed);
 	pthread_mutex_destroy(&j->lock);
+	pthread_mutex_destroy(&j->work);
 	free(j);
 }
 
@@ -433,6 +445,7 @@ static struct judge *new_judge(const struct judge_config *cfg)
 	j->flight = calloc((size_t)j->n_places, sizeof *j->flight);
 	j->cfg.python = arena_strdup(&j->a, cfg->python ? cfg->python : "");
 	pthread_mutex_init(&j->lock, NULL);
+	pthread_mutex_init(&j->work, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&j->changed, &attr);

@@ -62,6 +62,7 @@ struct judge;
 int judge_open(const struct judge_config *cfg, struct judge **ret, struct err *e);
 void judge_close(struct judge *j); /* drops what is still running */
 enum box_tier judge_tier(const struct judge *j);
+int judge_jobs(const struct judge *j); /* programs at a time */
 
 /* Can this task be judged: language, checker and its options are known. */
 int judge_task_ok(const struct task *t, struct err *e);

@@ -208,7 +208,7 @@ void judge_conclude(struct program *p)
 		.n_tests = p->task->n_tests,
 		.test = p->test,
 		.weak = p->task->kind == TASK_ASSERT,
-		.queue_ns = p->queue_ns,
+		.queue_ns = p->queue_ns > 0 ? p->queue_ns : 0,
 		.compile_ns = p->compile_ns,
 		.run_ns = p->run_ns,
 		.compile_note = p->broken_note,

@@ -3,7 +3,9 @@
 
 #define KERN_NAME avx2
 #define KERN_MR   6
-#define TILE_SHAPES(X)                                                                             \
-	X(1, 1) X(1, 2) X(1, 4) X(2, 1) X(2, 2) X(3, 1) X(3, 2) X(4, 1) X(5, 1) X(6, 1)
+/* clang-format off */
+#define TILE_SHAPES(X) X(1, 1) X(1, 2) X(1, 4) X(2, 1) X(2, 2) X(3, 1) X(3, 2)                    \
+	X(4, 1) X(5, 1) X(6, 1)
+/* clang-format on */
 
 #include "kern/kern_t.h"

@@ -95,12 +95,14 @@ struct policy {
 	char describe[128]; /* for people: "llama 0.92 M parameters, avx2" */
 };
 
-/* Load a checkpoint directory (Hugging Face layout). max_live: sequences alive at a time. */
+/* Load a checkpoint directory (Hugging Face layout). max_live: sequences alive at a time, those
+ * that are only forked from included.
+ */
 int policy_load(const char *dir, struct pool *pool, int max_live, struct policy **ret,
                 struct err *e);
 
 /* A new transformer with random weights (option table: policy_shape_opts). The tokenizer is taken
- * over (freed with the policy).
+ * over (freed with the policy; on failure it stays the caller's).
  */
 struct policy_shape {
 	int64_t d, layers, heads, kv_heads, ffn, max_seq;

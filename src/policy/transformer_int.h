@@ -154,7 +154,6 @@ int transformer_new(const struct hf_config *c, struct pool *pool, int max_live,
 void transformer_free(struct transformer *t);
 void transformer_init_weights(struct transformer *t, uint64_t seed);
 void transformer_pack(struct transformer *t); /* after every change of the weights */
-const struct tensor *transformer_tensor(const struct transformer *t, const char *name);
 
 /* Workspaces. need: before the work is handed out; take and put: in the work. */
 int transformer_work_need(struct transformer *t, int rows, int longest, bool keep, struct err *e);

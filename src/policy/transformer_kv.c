@@ -110,6 +110,7 @@ void kv_release(struct kv *kv, int seq)
 {
 	struct kv_seq *s = &kv->seq[seq];
 
+	assert(seq >= 0 && seq < kv->max_live && s->live);
 	for (int b = 0; b < kv->max_blocks; b++)
 		if (s->entry[b] >= 0)
 			drop(kv, s->entry[b]);

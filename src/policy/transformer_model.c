@@ -122,14 +122,6 @@ static int put_tensors(struct transformer *t, struct err *e)
 	return 0;
 }
 
-const struct tensor *transformer_tensor(const struct transformer *t, const char *name)
-{
-	struct tensor key;
-
-	(void)snprintf(key.name, sizeof key.name, "%s", name);
-	return bsearch(&key, t->tensor, (size_t)t->n_tensors, sizeof *t->tensor, by_name);
-}
-
 /* Panels of both kinds for a matrix; the number of floats taken. */
 static int64_t place(struct linear *x, float *at)
 {

@@ -76,7 +76,7 @@ static struct drawn draw_one(const struct sample_arg *a, const struct kern_head 
 
 	if (a->s->temperature > 0) {
 		rng_philox(a->s->seed, d->ctr, word);
-		y = kern_draw(h->ex, h->n, ((word[0] >> 8) + 0.5) * 0x1p-24);
+		y = kern_draw(h->ex, h->n, rng_to_unit(word[0]));
 	} else {
 		y = kern_argmax(h->z, h->n);
 	}

@@ -114,6 +114,9 @@ ok "resume of a finished run changes nothing" \
 ok "resume with other candidates is refused" \
 	'sed "s/\"wrong\"/\"other\"/" "$dir/c.jsonl" >"$dir/c2.jsonl"; exits 2 --tasks $data/judge_native.jsonl --candidates "$dir/c2.jsonl" --out "$dir/r" --resume && says "$dir/r:2: " && cmp -s "$dir/r" "$dir/r2"'
 
+ok "resume with fewer candidates is refused" \
+	'head -n 3 "$dir/c.jsonl" >"$dir/c2.jsonl"; exits 2 --tasks $data/judge_native.jsonl --candidates "$dir/c2.jsonl" --out "$dir/r" --resume && says "$dir/r:4: more results" && cmp -s "$dir/r" "$dir/r2"'
+
 # The helper dies: its jobs are run again, and no program pays for it.
 for i in 1 2 3 4 5 6; do
 	echo '{"task_id":"sum","code":"import time; time.sleep(0.3); print(sum(map(int, input().split())))"}'

@@ -5,6 +5,8 @@
 
 #include "policy_fixture.h"
 
+#include <malloc.h>
+
 /* L = sum c logp + h H, from scores; in double, so that only the forward pass is fp32. */
 static double loss(struct transformer *t, struct batch *b, double temperature)
 {
@@ -317,6 +319,33 @@ static void test_learning(void **state)
 	model_free(t);
 }
 
+/* After the first step the same batch needs no further memory. */
+static void test_steady(void **state)
+{
+	struct transformer *t = model(tiny_shape(), 2, 1, 7);
+	struct batch *b = batch(30, 60, 40, 2);
+	struct optim o = { .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .clip = 1 };
+	struct step_stats st;
+	const float *grads = NULL, *acts = NULL;
+	size_t used = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		OK(transformer_grad(&t->p, &b->s, 1, coef_of_batch, b, &err));
+		OK(transformer_step(&t->p, &o, &st, &err));
+		if (i == 0) {
+			grads = t->tree.slab.p;
+			acts = t->work[1].slab.p;
+			used = mallinfo2().uordblks;
+		}
+		assert_ptr_equal(t->tree.slab.p, grads);
+		assert_ptr_equal(t->work[1].slab.p, acts);
+		assert_true(mallinfo2().uordblks == used);
+	}
+	free(b);
+	model_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_widths),      cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_errors),      cmocka_unit_test(test_step),
 		cmocka_unit_test(test_skip),        cmocka_unit_test(test_learning),
+		cmocka_unit_test(test_steady),
 	};
 
 	return RUN(tests);

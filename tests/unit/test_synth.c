@@ -423,7 +423,7 @@ static void test_split_is_held_out(void **state)
 
 		n_train += !s.task[i].held_out;
 		assert_int_equal(s.task[i].held_out, i >= 300);
-		assert_int_equal(s.task[i].n_noisy, i < 200 ? 4 : 0);
+		assert_int_equal(s.task[i].n_noisy, i < 200 ? 3 : 0);
 		for (int k = 0; k < i; k++) {
 			assert_false(same_parts(t, &s.task[k].task));
 			assert_false(str_eq(t->prompt, s.task[k].task.prompt));
