@@ -49,7 +49,7 @@ static void learning_rate(void **state)
 /* A resumed run may change where it saves and how many threads it has, nothing else. */
 static void identity(void **state)
 {
-	static char *const argv[][4] = {
+	static const char *const argv[][4] = {
 		{ "train", "--seed=1", NULL },
 		{ "train", "--train.threads=7", "--train.out=x", NULL },
 		{ "train", "--train.lr=1e-4", NULL }, /* the default, said aloud */
@@ -72,7 +72,7 @@ static void identity(void **state)
 			n++;
 		assert_int_equal(conf_init(&c, "train", ""), 0);
 		conf_short(&c, "seed", "train.seed");
-		if (conf_read(&c, n, (char **)argv[i], &e) < 0 ||
+		if (conf_read(&c, n, (char **)(uintptr_t)argv[i], &e) < 0 ||
 		    conf_part(&c, "adv", PART_TABLE(adv_table), "grpo", &adv, &e) < 0 ||
 		    train_opts_bind(&c, false, &o, &e) < 0 || conf_end(&c, &e) < 0 ||
 		    train_conf_identity(&c, &c.a, &text, &e) < 0)
