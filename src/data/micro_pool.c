@@ -33,7 +33,30 @@ static void extend(struct search *s, struct micro_comp *c, int slot)
 	c->part[slot] = slot == MICRO_SOURCE ? c->family : 0;
 }
 
-/* The outputs on all probes as text; false: some input gives no value, or hardly two differ. */
+/* Equal values give equal bytes, others do not. */
+static void put_key(const struct micro_val *v, struct buf *b)
+{
+	buf_putc(b, (char)v->type);
+	if (v->type == MICRO_STR) {
+		buf_putc(b, (char)v->n);
+		buf_put(b, v->s, (size_t)v->n);
+		return;
+	}
+	if (v->type != MICRO_LISTED) {
+		buf_put(b, &v->i, sizeof v->i);
+		return;
+	}
+	buf_putc(b, (char)v->list.n);
+	for (int i = 0; i < v->list.n; i++) {
+		const struct micro_elem *e = &v->list.e[i];
+
+		buf_putc(b, (char)(e->text ? 1 + e->n : 0));
+		buf_put(b, e->text ? (const void *)e->s : &e->i,
+		        e->text ? (size_t)e->n : sizeof e->i);
+	}
+}
+
+/* The outputs on all probes; false: some input gives no value, or hardly two differ. */
 static bool outputs(const struct micro_comp *c, const struct micro_input *in, int n, struct buf *b)
 {
 	size_t end[MICRO_PROBES + 1];
@@ -45,8 +68,7 @@ static bool outputs(const struct micro_comp *c, const struct micro_input *in, in
 		end[i] = b->n;
 		if (!micro_eval(c, &in[i], &v))
 			return false;
-		micro_put_val(&v, b);
-		buf_putc(b, ' ');
+		put_key(&v, b);
 	}
 	end[n] = b->n;
 	for (int i = 0; i < n; i++)

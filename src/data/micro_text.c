@@ -3,6 +3,7 @@
 
 #include "base/jsonw.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *variable(const struct micro_comp *c)
@@ -105,6 +106,7 @@ void micro_put_code(const struct micro_comp *c, struct buf *b)
 {
 	const struct micro_part *fold = micro_part_of(c, MICRO_FOLD);
 
+	assert(micro_typed(c));
 	if (c->part[MICRO_GUARD])
 		buf_putf(b, "    if %s:\n        return -1\n", micro_part_of(c, MICRO_GUARD)->code);
 	if (fold->loop || (c->family == MICRO_RANGE && fold->step))
