@@ -11,8 +11,8 @@ err=$dir/err
 for i in 1 2 3 4; do
 	printf '{"prompt":"# n%d\\ndef f(x):\\n","completion":"    return x + %d\\n"}\n' $i $i
 done >"$dir/sft.jsonl"
-if ! "$CUPEL" sft --data="$dir/sft.jsonl" --out="$dir/runs/one" --policy.d=16 --policy.layers=1 \
-	--policy.heads=2 --policy.kv_heads=1 --policy.ffn=16 >"$dir/log" 2>&1; then
+if ! "$CUPEL" sft --data="$dir/sft.jsonl" --out="$dir/runs/one" --policy.d=32 --policy.layers=1 \
+	--policy.heads=2 --policy.kv_heads=2 --policy.ffn=16 >"$dir/log" 2>&1; then
 	cat "$dir/log" >&2
 fi
 one() { "$CUPEL" runs show "$dir/runs/one" "$@"; }
