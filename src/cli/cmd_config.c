@@ -69,7 +69,7 @@ static int run(int argc, char **argv)
 	conf_short(&c, "tasks", "tasks.train");
 	conf_short(&c, "out", "train.out");
 	conf_short(&c, "jobs", "judge.jobs");
-	conf_short(&c, "isolation", "judge.isolation");
+	conf_short(&c, "isolation", "box.isolation");
 	conf_short(&c, "seed", "train.seed");
 	conf_short(&c, "steps", "train.steps");
 	conf_short(&c, "resume", "train.resume");

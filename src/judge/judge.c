@@ -44,6 +44,7 @@ struct judge {
 	struct judge_config cfg;
 	struct arena a; /* strings of cfg */
 	struct box *box;
+	enum box_tier tier;
 	pthread_mutex_t lock;
 	pthread_mutex_t work; /* taken before lock: who writes into the tests of a program */
 	pthread_cond_t changed;
@@ -192,7 +193,7 @@ int judge_jobs(const struct judge *j)
 
 enum box_tier judge_tier(const struct judge *j)
 {
-	return box_tier(j->box);
+	return j->tier;
 }
 
 /* Called under the lock. The next unit, oldest program first; a wanted probe goes before all other
@@ -467,8 +468,10 @@ int judge_open(const struct judge_config *cfg, struct judge **ret, struct err *e
 	}
 	box.slots = (int)j->cfg.jobs;
 	r = box_open(&box, &j->box, e);
-	if (r == 0)
+	if (r == 0) {
+		j->tier = box_tier(j->box);
 		r = start_threads(j, e);
+	}
 	if (r < 0) {
 		free_judge(j);
 		return r;

@@ -324,6 +324,8 @@ static int submit(struct single *s, int i, struct err *e)
 	enum extract_result got =
 		extract_code(x->text, fence_tags(t->language), t->entry_point, s->a, &code);
 
+	if (got == EXTRACT_NO_MEMORY)
+		return FAIL(e, ERR_LIMIT, "step arena: answer of %zu bytes", x->text.n);
 	if (got != EXTRACT_OK || !code.p)
 		return no_program(s, i, e);
 	x->code = task_program(t, code, s->a);

@@ -121,6 +121,18 @@ static int open_selector(struct run *r, struct err *e)
 	return note_selector(r, e);
 }
 
+/* The evaluation that the checkpoint waits for may have been written just before a crash. */
+static int drop_done_eval(struct run *r, struct err *e)
+{
+	bool done = false;
+
+	if (train_summary_evaluated(r->in->dir, r->at.step, &done, e) < 0)
+		return e->code;
+	r->at.eval_due = !done;
+	r->stale = done;
+	return 0;
+}
+
 static int run_open(struct run *r, struct err *e)
 {
 	const struct train_conf *t = r->conf;
@@ -136,6 +148,8 @@ static int run_open(struct run *r, struct err *e)
 	    train_resume(r->in->dir, r->env.store, identity, &r->a, &r->at, &step, e) < 0)
 		return e->code;
 	r->saved = step >= 0;
+	if (r->at.eval_due && drop_done_eval(r, e) < 0)
+		return e->code;
 	if (step < 0)
 		r->at = (struct train_state){ .eval_due = r->n_k > 0 };
 	r->at.seed = (uint64_t)t->train.seed;
@@ -274,9 +288,11 @@ static int loop(struct run *r, struct err *e)
 	r->mark_ns = now_ns();
 	for (;;) {
 		if (r->at.eval_due) {
-			r->stale = r->saved;
+			bool saved = r->saved;
+
 			if (evaluate(r, e) < 0)
 				return e->code;
+			r->stale = saved;
 		}
 		if ((r->stale || (!r->saved && save_now(r))) && save(r, e) < 0)
 			return e->code;

@@ -84,8 +84,9 @@ static void read_eval(struct reading *r, const struct json *line, int64_t step)
 	r->s.wall_s += or_zero(real(line, "time/eval_s"));
 }
 
-static void read_line(struct reading *r, const struct json *line)
+static void read_line(void *arg, const struct json *line)
 {
+	struct reading *r = arg;
 	int64_t step = (int64_t)or_zero(real(line, "step"));
 
 	r->s.steps = step > r->s.steps ? step : r->s.steps;
@@ -104,10 +105,10 @@ static void read_line(struct reading *r, const struct json *line)
 	read_eval(r, line, step);
 }
 
-int train_summary_read(const char *dir, int64_t seed, const int *k, int n_k,
-                       struct train_summary *ret, struct err *e)
+/* Calls each for every line of the run's metrics. */
+static int each_line(const char *dir, void (*each)(void *arg, const struct json *line), void *arg,
+                     struct err *e)
 {
-	struct reading r = { .s = { .seed = seed, .n_k = n_k } };
 	AUTO_ARENA a = { .limit = 16 << 20 };
 	struct io_lines *l;
 	char path[4096];
@@ -116,10 +117,6 @@ int train_summary_read(const char *dir, int64_t seed, const int *k, int n_k,
 
 	if ((size_t)snprintf(path, sizeof path, "%s/metrics.jsonl", dir) >= sizeof path)
 		return FAIL(e, ERR_LIMIT, "%s: path is too long", dir);
-	for (int i = 0; i < n_k; i++) {
-		r.s.k[i] = k[i];
-		r.s.before[i] = r.s.after[i] = NAN;
-	}
 	if (io_lines_open(path, MAX_LINE, &l, e) < 0)
 		return ERR_SYS;
 	while ((more = io_lines_next(l, &text, e)) == 1) {
@@ -131,17 +128,52 @@ int train_summary_read(const char *dir, int64_t seed, const int *k, int n_k,
 			more = err_wrap(e, "%s:%d", path, io_lines_number(l));
 			break;
 		}
-		read_line(&r, line);
+		each(arg, line);
 	}
 	io_lines_close(l);
-	if (more < 0)
-		return more;
+	return more;
+}
+
+int train_summary_read(const char *dir, int64_t seed, const int *k, int n_k,
+                       struct train_summary *ret, struct err *e)
+{
+	struct reading r = { .s = { .seed = seed, .n_k = n_k } };
+
+	for (int i = 0; i < n_k; i++) {
+		r.s.k[i] = k[i];
+		r.s.before[i] = r.s.after[i] = NAN;
+	}
+	if (each_line(dir, read_line, &r, e) < 0)
+		return e ? e->code : ERR_SYS;
 	r.s.reward_first = ends_first(&r.reward), r.s.reward_last = ends_last(&r.reward);
 	r.s.entropy_first = ends_first(&r.entropy), r.s.entropy_last = ends_last(&r.entropy);
 	r.s.tests_per_s = r.sample_s > 0 ? (double)r.s.tests / r.sample_s : 0;
 	r.s.tokens_per_s = r.generate_s > 0 ? (double)r.s.tokens / r.generate_s : 0;
 	*ret = r.s;
 	return 0;
+}
+
+struct looking {
+	int64_t step;
+	bool found;
+};
+
+static void look_for_eval(void *arg, const struct json *line)
+{
+	struct looking *l = arg;
+
+	if (real(line, "step") == (double)l->step && json_get(line, "eval/tasks"))
+		l->found = true;
+}
+
+int train_summary_evaluated(const char *dir, int64_t step, bool *ret, struct err *e)
+{
+	struct looking l = { .step = step };
+	int r = each_line(dir, look_for_eval, &l, e);
+
+	if (r == 0)
+		*ret = l.found;
+	return r;
 }
 
 static void json_pass(const struct train_summary *s, const double *v, struct jsonw *w)

@@ -23,6 +23,9 @@ struct train_summary {
 int train_summary_read(const char *dir, int64_t seed, const int *k, int n_k,
                        struct train_summary *ret, struct err *e);
 
+/* Do the metrics hold an evaluation of this step? */
+int train_summary_evaluated(const char *dir, int64_t step, bool *ret, struct err *e);
+
 /* {"seed","before":{"pass@1",...},"after":{...},"silent","programs","tests_per_s",...} and LF */
 int train_summary_json(const struct train_summary *s, struct buf *b, struct err *e);
 int train_summary_save(const struct train_summary *s, const char *dir, struct err *e);

@@ -7,8 +7,8 @@ ok "trains a tokenizer and a policy" 'status 0 "$CUPEL" sft sft.yaml --out=a && 
 ok "the checkpoint is marked complete and has a tokenizer and weights" \
 	'[ -f a/checkpoint/COMPLETE ] && [ -s a/checkpoint/tokenizer.json ] && [ -s a/checkpoint/model.safetensors ]'
 ok "the loss falls by half" 'awk -F"\"loss\":" "{ split(\$2, v, \",\"); if (NR == 1) first = v[1]; last = v[1] }
-	END { exit !(NR == 120 && last < first / 2) }" a/metrics.jsonl'
-ok "fewer lines do not change it" 'status 0 "$CUPEL" sft sft.yaml --out=l --sft.log_every=50 &&
+	END { exit !(NR == 60 && last < first / 2) }" a/metrics.jsonl'
+ok "fewer lines do not change it" 'status 0 "$CUPEL" sft sft.yaml --out=l --sft.log_every=25 &&
 	[ "$(wc -l <l/metrics.jsonl)" = 3 ] && cmp a/checkpoint/model.safetensors l/checkpoint/model.safetensors'
 ok "a second run is the same" 'status 0 "$CUPEL" sft sft.yaml --out=b && same_run a b'
 ok "and with two threads" 'status 0 "$CUPEL" sft sft.yaml --out=c --train.threads=2 && same_run a c'
@@ -32,12 +32,12 @@ kill_when() { # FILE LINES SIGNAL COMMAND...: the signal once FILE has that many
 	wait $pid
 	rc=$?
 }
-long() { "$CUPEL" sft sft.yaml --sft.epochs=60 --train.save_every=20 "$@"; }
-exec_long() { exec "$CUPEL" sft sft.yaml --sft.epochs=60 --train.save_every=20 "$@"; }
+long() { "$CUPEL" sft sft.yaml --sft.epochs=30 --train.save_every=20 "$@"; }
+exec_long() { exec "$CUPEL" sft sft.yaml --sft.epochs=30 --train.save_every=20 "$@"; }
 ok "(a longer run)" 'status 0 long --out=e'
-kill_when f/metrics.jsonl 50 KILL exec_long --out=f
+kill_when f/metrics.jsonl 30 KILL exec_long --out=f
 ok "killed: it resumes" '[ $rc = 137 ] && status 0 long --out=f --resume && same_run e f'
-kill_when g/metrics.jsonl 50 INT exec_long --out=g
+kill_when g/metrics.jsonl 30 INT exec_long --out=g
 ok "SIGINT: exit 130 and a checkpoint" '[ $rc = 130 ] && [ -f g/checkpoint/COMPLETE ] && grep -q resume err'
 ok "it resumes" 'status 0 long --out=g --resume && same_run e g'
 ok "resume with another configuration is refused" \

@@ -59,6 +59,13 @@ ok "resumed, it is the same" 'status 0 train --out=g --resume && same_run a g'
 stop_at h 3 TERM
 ok "SIGTERM: exit 143" '[ $rc = 143 ]'
 ok "resumed, it is the same" 'status 0 train --out=h --resume && same_run a h'
+stop_at o 0 INT
+ok "SIGINT in the first evaluation: it is still due" \
+	'[ $rc = 130 ] && [ ! -s o/metrics.jsonl ] && grep -q "\"eval_due\":true" o/checkpoint/trainer.json'
+ok "resumed, it is the same" 'status 0 train --out=o --resume && same_run a o'
+cp -r a p && rm -r p/checkpoints/step_4 && sed -i 's/"eval_due":false/"eval_due":true/' p/checkpoints/step_2/trainer.json
+ok "an evaluation that was written before a crash is not made twice" \
+	'status 0 train --out=p --resume && same_run a p'
 ok "resume with another configuration is refused" \
 	'status 2 train --out=h --resume --train.lr=2e-3 && grep -q "configuration is not the one" err'
 

@@ -106,7 +106,7 @@ static void of_a_run(void **state)
 		"\"eval/tests\":20,\"eval/tokens\":100,\"eval/judge_error\":1,\"time/eval_s\":2,"
 		"\"time/eval_generate_s\":1,\"time/eval_judge_wait_s\":1}\n"
 		"{\"step\":1,\"reward\":0.1,\"entropy\":0.5,\"select/groups\":4,\"select/"
-	        "silent\":1,"
+		"silent\":1,"
 		"\"judge/programs\":32,\"judge/tests\":64,\"judge/judge_error\":2,"
 		"\"ledger/sampled\":300,\"time/generate_s\":3,\"time/judge_wait_s\":0.5,"
 		"\"time/step_s\":4}\n"

@@ -123,9 +123,8 @@ static void bench_init(struct bench *x)
 		.train = { .steps = 10, .lr = 1e-3, .epochs = 1, .minibatches = 1 },
 		.loss = { .surrogate = s, .agg = &agg_token_mean },
 	};
-	x->conf.loss.surrogate_cfg = family_config_with(s->opts, s->cfg_size, NULL, &x->a);
-	x->conf.loss.agg_cfg =
-		family_config_with(agg_token_mean.opts, agg_token_mean.cfg_size, NULL, &x->a);
+	x->conf.loss.surrogate_cfg = family_config(s->opts, s->cfg_size, &x->a);
+	x->conf.loss.agg_cfg = family_config(agg_token_mean.opts, agg_token_mean.cfg_size, &x->a);
 	x->policy = (struct policy){ .fn = &fake_fn };
 	x->env = (struct train_env){ .conf = &x->conf, .policy = &x->policy };
 	x->b = two_groups(&x->a);

@@ -351,8 +351,9 @@ static void a_recovery_does_not_pay_its_parent(void **state)
 	for (int k = 0; k < 5; k++)
 		g.sample[8 + k].chain = 3 + k;
 	assert_int_equal(
-		adv_batch(fn, family_config_with(fn->opts, fn->cfg_size, "std=population eps=0", &a), &b,
-	                  &o, &e),
+		adv_batch(fn,
+	                  family_config_with(fn->opts, fn->cfg_size, "std=population eps=0", &a),
+	                  &b, &o, &e),
 		0);
 	for (int i = 0; i < 13; i++) {
 		assert_true(near(o.A[i], g.sample[i].reward.r > 0 ? up : down));
