@@ -8,6 +8,9 @@ CXX     ?= g++
 O       := build/$(B)
 PREFIX  ?= /usr/local
 SEED    ?= 1
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 # Libraries: what is missing is installed before anything is built, or named with its package.
 REQUIRED := yaml-0.1 simdjson libseccomp sqlite3 zlib libcrypto libpcre2-8
