@@ -151,6 +151,8 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 	ln -sf libcupel.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libcupel.so.$(SOMAJOR)
 	ln -sf libcupel.so.$(SOMAJOR) $(DESTDIR)$(PREFIX)/lib/libcupel.so
 	install -m644 include/cupel/*.h $(DESTDIR)$(PREFIX)/include/cupel/
+	install -d $(DESTDIR)$(PREFIX)/share/cupel/recipes
+	install -m644 recipes/*.yaml $(DESTDIR)$(PREFIX)/share/cupel/recipes/
 	printf 'prefix=%s\nName: cupel\nDescription: code judge and reward engine\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lcupel\nRequires.private: %s\nLibs.private: -lstdc++ -lm -pthread\n' \
 		$(PREFIX) $(VERSION) '$(REQUIRED)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/cupel.pc
 clean: ## remove every build
