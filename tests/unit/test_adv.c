@@ -1,3 +1,4 @@
+/* Advantages: the cases of every member, who may be trained on, agreement with verl. */
 #include "adv/adv.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Buffers: growth up to the maximum, failures that are remembered, any bytes. */
 #include "base/buf.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Hashes: known answers, pieces, lists of views. */
 #include "base/hash.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Log lines: control bytes are escaped, levels, JSON, long texts. */
 #include "base/log.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* Losses: the cases of every surrogate, derivatives against differences, agreement with verl. */
 #include "loss/loss.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Option values: defaults, numbers, and errors that say what is allowed. */
 #include "base/opt.h"
 
 #include <string.h>

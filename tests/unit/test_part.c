@@ -1,3 +1,4 @@
+/* Parts: found by the whole name. */
 #include "base/part.h"
 
 #include "test.h"

@@ -1,3 +1,4 @@
+/* The thread pool: every item once, really in parallel, asleep between batches. */
 #include "base/pool.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* Rewards: the cases of every member, sums of several, samples that were not judged. */
 #include "reward/reward.h"
 
 #include "test.h"

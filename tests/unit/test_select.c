@@ -1,3 +1,4 @@
+/* Selectors: epochs, order by seed, saved states. */
 #include "select/select.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The run store: steps are whole, cut off and made whole again, one writer, full disks. */
 #include "store/store.h"
 
 #include <fcntl.h>

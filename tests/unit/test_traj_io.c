@@ -1,3 +1,4 @@
+/* Groups as JSON: what is written is read back, and what is wrong is named. */
 #include "traj/traj_io.h"
 
 #include <math.h>
