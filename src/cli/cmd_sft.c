@@ -1,4 +1,6 @@
 /* cmd_sft.c - cupel sft RECIPE: supervised warm start. */
+#include <math.h>
+
 #include "base/log.h"
 #include "cli/cli.h"
 #include "train/sft.h"
@@ -19,8 +21,11 @@ static int put(const struct conf *c, const struct sft_result *r, const char *dir
 	struct jsonw w = { &b, false };
 
 	if (!c->json) {
-		buf_putf(&b, "%lld steps on %lld sequences, loss %.4f in the last epoch\n",
-		         (long long)r->steps, (long long)r->sequences, r->loss_last);
+		buf_putf(&b, "%lld steps on %lld sequences", (long long)r->steps,
+		         (long long)r->sequences);
+		if (!isnan(r->loss_last)) /* a finished run that was resumed has no epoch */
+			buf_putf(&b, ", loss %.4f in the last epoch", r->loss_last);
+		buf_putc(&b, '\n');
 		buf_putf(&b, "checkpoint: %s/checkpoint\n", dir);
 		return cli_put(&b);
 	}

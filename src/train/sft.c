@@ -74,6 +74,7 @@ struct warm {
 	int *order; /* (set.n,) of ordered_epoch */
 	int64_t ordered_epoch, log_ns, mark_ns;
 	struct sft_result result;
+	bool epoch_cut;    /* resumed within the epoch that goes on */
 	double epoch_loss; /* sum over the steps of the epoch, weighted by tokens */
 	int64_t epoch_tokens;
 };
@@ -148,8 +149,11 @@ static int warm_open(struct warm *w, struct err *e)
 		            "completions");
 	train_identity_hash(w->in->identity, identity);
 	if (sft_read(c->sft.data, &w->data, &w->texts, e) < 0 ||
-	    train_store_open(w->in->dir, c->train.resume, &w->store, e) < 0 ||
 	    train_pool(c->train.threads, &w->pool, e) < 0)
+		return e->code;
+	/* Before there is a run directory: what is missing here leaves none behind. */
+	if ((!c->train.resume && (open_policy(w, step, e) < 0 || open_data(w, e) < 0)) ||
+	    train_store_open(w->in->dir, c->train.resume, &w->store, e) < 0)
 		return e->code;
 	if (c->train.resume &&
 	    train_resume(w->in->dir, w->store, identity, &w->a, &w->at, &step, e) < 0)
@@ -157,8 +161,9 @@ static int warm_open(struct warm *w, struct err *e)
 	w->saved = step >= 0;
 	w->at.seed = (uint64_t)c->train.seed;
 	memcpy(w->at.identity, identity, sizeof identity);
-	if (open_policy(w, step, e) < 0 || open_data(w, e) < 0)
+	if (c->train.resume && (open_policy(w, step, e) < 0 || open_data(w, e) < 0))
 		return e->code;
+	w->epoch_cut = w->at.step % w->per_epoch != 0;
 	if (step < 0 &&
 	    train_store_config(w->store, w->in->config, c->train.seed, w->policy->describe, e) < 0)
 		return e->code;
@@ -308,9 +313,12 @@ static void note_epoch(struct warm *w)
 {
 	if (w->at.step % w->per_epoch)
 		return;
-	w->result.loss_last = w->epoch_loss / (double)w->epoch_tokens;
-	if (isnan(w->result.loss_first))
-		w->result.loss_first = w->result.loss_last;
+	if (!w->epoch_cut) {
+		w->result.loss_last = w->epoch_loss / (double)w->epoch_tokens;
+		if (isnan(w->result.loss_first))
+			w->result.loss_first = w->result.loss_last;
+	}
+	w->epoch_cut = false;
 	w->epoch_loss = 0;
 	w->epoch_tokens = 0;
 }

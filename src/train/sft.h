@@ -38,7 +38,7 @@ struct sft_setup {
 struct sft_result {
 	int64_t steps, sequences, tokens; /* tokens: trained, in one epoch */
 	int64_t too_long;                 /* records left out: longer than max_seq */
-	double loss_first, loss_last;     /* means of the first and the last epoch */
+	double loss_first, loss_last;     /* of the first and the last whole epoch; NaN: none */
 };
 
 int sft_run(const struct sft_setup *in, struct sft_result *ret, struct err *e);

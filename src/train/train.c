@@ -141,8 +141,12 @@ static int run_open(struct run *r, struct err *e)
 
 	train_identity_hash(r->in->identity, identity);
 	if (train_conf_check(t, e) < 0 || open_tasks(r, e) < 0 ||
-	    train_store_open(r->in->dir, t->train.resume, &r->env.store, e) < 0 ||
 	    train_pool(t->train.threads, &r->pool, e) < 0)
+		return e->code;
+	/* Before there is a run directory: what is missing here leaves none behind. */
+	if ((!t->train.resume && open_policy(r, step, e) < 0) ||
+	    judge_open(&t->judge, &r->env.judge, e) < 0 ||
+	    train_store_open(r->in->dir, t->train.resume, &r->env.store, e) < 0)
 		return e->code;
 	if (t->train.resume &&
 	    train_resume(r->in->dir, r->env.store, identity, &r->a, &r->at, &step, e) < 0)
@@ -154,8 +158,7 @@ static int run_open(struct run *r, struct err *e)
 		r->at = (struct train_state){ .eval_due = r->n_k > 0 };
 	r->at.seed = (uint64_t)t->train.seed;
 	memcpy(r->at.identity, identity, sizeof identity);
-	if (open_policy(r, step, e) < 0 || judge_open(&t->judge, &r->env.judge, e) < 0 ||
-	    open_selector(r, e) < 0)
+	if ((t->train.resume && open_policy(r, step, e) < 0) || open_selector(r, e) < 0)
 		return e->code;
 	if (step < 0 && train_store_config(r->env.store, r->in->config, t->train.seed,
 	                                   r->env.policy->describe, e) < 0)
@@ -324,11 +327,11 @@ int train_run(const struct train_setup *in, struct train_summary *ret, struct er
 		if (save(&r, &later) < 0) {
 			*e = later;
 			ok = e->code;
-		} else {
+		} else { /* by a signal, or because the judge broke down */
 			ok = FAIL(e, ERR_STOP,
-			          "stopped after step %" PRId64
+			          "%s after step %" PRId64
 			          ", which is saved in %s: go on with --resume",
-			          r.at.step, in->dir);
+			          stopped(&r) ? "stopped" : e->msg, r.at.step, in->dir);
 		}
 	}
 	run_close(&r);

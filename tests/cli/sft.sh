@@ -15,7 +15,8 @@ ok "and with two threads" 'status 0 "$CUPEL" sft sft.yaml --out=c --train.thread
 ok "another seed is not" 'status 0 "$CUPEL" sft sft.yaml --out=d --seed=2 && ! cmp -s a/metrics.jsonl d/metrics.jsonl'
 ok "a run that is there is not overwritten" \
 	'status 2 "$CUPEL" sft sft.yaml --out=a && grep -q -- "--resume" err && same_run a b'
-ok "resuming a finished run changes nothing" 'status 0 "$CUPEL" sft sft.yaml --out=b --resume && same_run a b'
+ok "resuming a finished run changes nothing" \
+	'status 0 "$CUPEL" sft sft.yaml --out=b --resume && same_run a b && ! grep -q nan out'
 
 # Killed in the middle, twice, then resumed: as if nothing had happened.
 kill_when() { # FILE LINES SIGNAL COMMAND...: the signal once FILE has that many lines; *rc
@@ -49,6 +50,7 @@ echo '{"prompt":"a"}' >bad.jsonl
 ok "a missing field is named with file and line" \
 	'status 2 "$CUPEL" sft sft.yaml --data=bad.jsonl --out=x && grep -q "bad.jsonl:1:.*completion" err'
 ok "and leaves no run behind" '[ ! -e x ]'
+ok "nor does a policy that is not there" 'status 2 "$CUPEL" sft sft.yaml --policy=none --out=x && [ ! -e x ]'
 ok "a run directory that cannot be made is a fault of the machine" \
 	'status 3 "$CUPEL" sft sft.yaml --out=sft.jsonl/x && grep -q "run directory" err'
 ok "an unknown key is named" 'status 2 "$CUPEL" sft sft.yaml --sft.epoch=1 && grep -q "sft.epochs" err'

@@ -82,8 +82,33 @@ ok "a judge that always fails: no reward, no step, weights as they were" \
 	'status 0 train --out=k --judge.fault_rate=1 --train.steps=1 && [ "$(value k 2 reward)" = null ] &&
 	[ "$(value k 2 actor/updates)" = 0 ] && cmp sft/checkpoint/model.safetensors k/checkpoint/model.safetensors'
 
+# A helper that dies and cannot be started again (where none is installed that would take its place).
+mkdir bin && cp "$CUPEL" bin
+break_judge() {
+	cp "$(dirname "$CUPEL")/cupel-boxd" bin
+	bin/cupel train rl.yaml --out=q --train.steps=100000 >out 2>err &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		[ -f q/metrics.jsonl ] && [ "$(wc -l <q/metrics.jsonl)" -ge 2 ] && break
+		sleep 0.01
+	done
+	rm bin/cupel-boxd
+	kill -KILL $(cat /proc/$pid/task/*/children)
+	wait $pid
+	rc=$?
+}
+bin/cupel eval --policy=sft/checkpoint --tasks=test.jsonl --greedy >out 2>err
+if [ $? = 3 ] && grep -q "cupel-boxd" err; then
+	break_judge
+	ok "a judge that breaks down: status 3, the reason, and the last complete step is saved" \
+		'[ $rc = 3 ] && grep -q "cupel-boxd.*after step .* saved in q: go on with --resume" err && [ -f q/checkpoint/COMPLETE ]'
+else
+	n=$((n + 1)) && echo "ok $n # SKIP a cupel-boxd is installed"
+fi
+
 ok "no policy is a usage error" 'status 2 "$CUPEL" train --tasks=train.jsonl --out=x && grep -q policy.load err'
-ok "a policy that is not there is bad input" 'status 2 train --policy=none --out=x1'
+ok "a policy that is not there is bad input, and leaves no run behind" \
+	'status 2 train --policy=none --out=x1 && [ ! -e x1 ]'
 ok "greedy sampling is refused" 'status 2 train --rollout.temperature=0 --out=x2 && grep -q greedy err'
 echo '{"id":1' >bad.jsonl
 ok "a malformed task is named with file and line" 'status 2 train --tasks=bad.jsonl --out=x3 && grep -q "bad.jsonl:1" err'
