@@ -154,9 +154,9 @@ static int job_open(struct job *j, struct err *e)
 	if (r == 0 && !j->cfg.reference)
 		r = io_lines_open(j->cfg.candidates, max_line(j), &j->in, e);
 	if (r == 0)
-		r = open_out(j, e);
-	if (r == 0)
 		r = judge_open(&j->judge_cfg, &j->judge, e);
+	if (r == 0) /* last: without a judge the results of an earlier run stay */
+		r = open_out(j, e);
 	if (r < 0)
 		return r;
 	j->cap = RING * judge_jobs(j->judge);

@@ -131,6 +131,15 @@ kill -9 $(cat /proc/$pid/task/*/children)
 wait $pid
 rc=$?
 ok "a killed helper costs no verdict" '[ $rc = 0 ] && [ "$(grep -c "\"verdict\":\"accepted\",\"passed\":2" "$dir/out")" = 6 ]'
+mkdir "$dir/bin" && cp "$CUPEL" "$dir/bin" && echo kept >"$dir/old"
+"$dir/bin/cupel" judge --tasks $data/judge_mbpp.jsonl --reference --out "$dir/old" 2>"$dir/err"
+rc=$?
+if [ $rc = 0 ]; then
+	n=$((n + 1)) && echo "ok $n # SKIP a cupel-boxd is installed"
+else
+	ok "without a helper: status 3, and the results of before are there" \
+		'[ $rc = 3 ] && says "cupel-boxd" && [ "$(cat "$dir/old")" = kept ]'
+fi
 ok "an isolation that does not exist" 'exits 2 --tasks $data/judge_mbpp.jsonl --reference --isolation moon && says "moon"'
 
 # Signals: the results so far are kept, and nothing is left.
