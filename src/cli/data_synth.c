@@ -93,9 +93,15 @@ static int synth(const struct conf *c, const struct config *o, const struct judg
 	if (!*o->out)
 		return cli_usage(c->command, "--out is not set: name a folder for the set");
 	cli_signals();
-	/* The folder comes first: it should not fail after minutes of judging. */
-	if (family->make(part->cfg, m.seed, &a, &m.set, &e) < 0 || io_mkdirs(o->out, &e) < 0)
+	if (family->make(part->cfg, m.seed, &a, &m.set, &e) < 0)
 		return cli_fail(c->command, &e);
+	/* Before the judging: it should not fail after minutes. Whatever errno says, a folder that
+	 * cannot be made is a fault of the machine.
+	 */
+	if (io_mkdirs(o->out, &e) < 0) {
+		e.sys = 0;
+		return cli_fail(c->command, &e);
+	}
 	r = verify(&m, jc, &e);
 	if (r < 0) { /* a program that is not accepted is an answer, anything else is not */
 		int status = cli_fail(c->command, &e);

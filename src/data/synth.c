@@ -5,6 +5,7 @@
 #include "base/jsonw.h"
 #include "data/verify.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 enum { MAX_FILE = 1 << 30 };
@@ -22,6 +23,7 @@ static int take(void *arg, int i, const struct judged *v, struct err *e)
 	enum verdict verdict = v ? v->verdict : VERDICT_SKIPPED;
 	struct str note = v ? verify_note(v) : STR("it has none");
 
+	errno = 0; /* of no call here: a judge_error must not look like a file that is missing */
 	if (verdict != VERDICT_ACCEPTED)
 		return FAIL(e, verdict == VERDICT_JUDGE_ERROR ? ERR_SYS : ERR_PARSE,
 		            "the reference of task %.*s is not accepted: %s, %.*s", (int)t->id.n,

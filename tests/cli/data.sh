@@ -48,7 +48,7 @@ head -c 300 a/test.jsonl >cut.jsonl
 ok "malformed record: file and line" 'says 2 "cut.jsonl:1" validate cut.jsonl'
 ok "no file" 'says 2 "none.jsonl" show none.jsonl'
 ok "no output folder" 'says 2 "--out" synth'
-ok "a folder that cannot be made" 'says 2 /dev/null/x synth --out /dev/null/x $small'
+ok "a folder that cannot be made is a fault of the machine" 'says 3 /dev/null/x synth --out /dev/null/x $small'
 ok "value out of range" 'says 2 "noise" synth --out d --noise 2 && [ ! -e d ]'
 ok "more tasks than there are" 'says 2 "only" synth --out d --train 500 --family.level2=0 --family.level3=0 --family.level4=0'
 ok "unknown family" 'says 2 "macro" synth --out d --family macro'
