@@ -3,8 +3,8 @@
  *
  * Everything that forks lives in one small single-threaded program, cupel-boxd, started by
  * box_open() (never a fork of the caller: trainers have threads and gigabytes) and spoken to over
- * a socketpair. It owns the slots; each has its cgroup, its network namespace and later its
- * zygotes. If it dies it is started again and its jobs are run again (boxd.c tells the theory).
+ * a socketpair. It owns the slots; each has its cgroup, its network namespace and its zygotes. If
+ * it dies it is started again and its jobs are run again (boxd.c tells the theory).
  *
  * A job is a plan: plain data that can be printed and tested without rights. box_submit() sends
  * it; box_wait() returns finished jobs in any order. A struct box is internally locked: several
@@ -24,7 +24,7 @@ enum box_tier { BOX_AUTO, BOX_FULL, BOX_USER, BOX_NONE };
 
 const char *box_tier_text(enum box_tier t); /* "auto", "full", "user", "none" */
 
-enum { BOX_MAX_FILES = 16, BOX_MAX_ARGS = 64, BOX_CHANNELS = 3 };
+enum { BOX_MAX_FILES = 16, BOX_MAX_ARGS = 64, BOX_CHANNELS = 3, BOX_MAX_ZYGOTES = 4 };
 
 struct box_file {
 	const char *name; /* in the working directory /box; no '/' */
@@ -42,10 +42,31 @@ struct box_limits {     /* all must be set */
 	int procs;                       /* processes and threads */
 };
 
+/* A zygote: an interpreter that each slot starts once, that loads what most programs load, and
+ * then forks a fresh process for each job (zygote.c tells how). Its boot file is run as argv + the
+ * path of the file + args; it calls getppid(), which returns once for each job, in the new process.
+ * With CUPEL_COLD=1 in its environment it serves one job only.
+ */
+struct box_zygote {
+	const char *argv[BOX_MAX_ARGS]; /* ends with NULL; the interpreter and its flags */
+	const char *args[BOX_MAX_ARGS];
+	const char *env[BOX_MAX_ARGS]; /* added to the fixed environment; ends with NULL */
+	struct str boot;
+	int64_t disk_bytes; /* size of its tmpfs: of all its jobs */
+};
+
 /* Borrowed until box_submit() returns. */
 struct box_plan {
-	const char *argv[BOX_MAX_ARGS]; /* ends with NULL; argv[0] is a path in the box */
-	const char *env[BOX_MAX_ARGS];  /* added to the fixed environment; ends with NULL */
+	/* A new program (zygote == 0): argv[0] is a path in the box; ends with NULL. */
+	const char *argv[BOX_MAX_ARGS];
+	const char *env[BOX_MAX_ARGS]; /* added to the fixed environment; ends with NULL */
+	/* Or a fork of box_config.zygote[zygote - 1]; limits.disk_bytes is then the zygote's. */
+	int zygote;
+	bool cold;       /* of a zygote that is started for this job */
+	bool pair;       /* a trusted process beside the program: gets `in` and channel 2 */
+	struct str spec; /* for the boot file, at descriptor 4 */
+	/* The same number other than 0: zygote, files and spec are the same as before. */
+	uint64_t program;
 	struct box_file file[BOX_MAX_FILES];
 	int n_files;
 	struct str in; /* stdin: a sealed regular file */
@@ -69,6 +90,7 @@ struct box_result {
 	uint64_t job; /* as box_submit() numbered it */
 	enum box_end end;
 	int status;
+	bool early; /* pair: the program's process ended first; end and status are its own */
 	int64_t cpu_ns, wall_ns, queue_ns, mem_bytes;
 	struct str out[BOX_CHANNELS]; /* stdout, stderr and descriptor 3, each up to its cap */
 	char why[232];                /* BOX_FAILED */
@@ -81,6 +103,11 @@ struct box_config {
 	enum box_tier tier; /* BOX_AUTO: the best there is, never BOX_NONE */
 	int slots;          /* jobs that run at the same time, 1..256 */
 	const char *boxd; /* path of cupel-boxd, or NULL: beside the program, or where installed */
+	/* Copied. What lies outside the system's folders is shown in the boxes, read-only: the
+	 * folder above the one of argv[0], and the one to which its links lead.
+	 */
+	struct box_zygote zygote[BOX_MAX_ZYGOTES];
+	int n_zygotes;
 };
 
 struct box;

@@ -22,9 +22,10 @@ struct test {
 	struct str name;         /* unique in the task; "1", "2", ... unless the record names it */
 	struct str in, out;      /* TASK_STDIN */
 	const struct json *args; /* TASK_FUNCTION: a list */
-	const struct json *expected; /* TASK_FUNCTION */
-	struct str code;             /* TASK_ASSERT: source that raises if the answer is wrong */
-	double weight;               /* 1 unless the record says otherwise */
+	/* TASK_FUNCTION; NULL: whatever the task's reference returns (computed in a box, once) */
+	const struct json *expected;
+	struct str code; /* TASK_ASSERT: source that raises if the answer is wrong */
+	double weight;   /* 1 unless the record says otherwise */
 	bool visible;
 };
 
