@@ -141,7 +141,7 @@ $(O)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(O)/libcupel-interna
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALLCFLAGS) -MMD -MP $(ALLLDFLAGS) $(filter %.c,$^) $(O)/libcupel-internal.a -o $@ $(LIBS)
 
-SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh)
+SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh tests/inject/*.sh)
 check: all $(TESTS) $(FUZZ) ## run unit, command-line, attack and fuzz-corpus tests of this build
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check.log scripts/check.sh $(TESTS) $(SCRIPTS)
 demo: all ## train a small model on Python tasks, in minutes (SEED=1)

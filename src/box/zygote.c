@@ -63,6 +63,8 @@ static struct {
 	int spec, code; /* -1: none */
 } z = { .spec = -1, .code = -1, .null = -1 };
 
+static const struct timespec epoch[2];
+
 static _Noreturn void die(const char *what)
 {
 	if (z.page)
@@ -136,6 +138,7 @@ static void write_files(void)
 		    fchmod(fd, (mode_t)f->mode) < 0)
 			die(f->name);
 	}
+	(void)futimens(z.parts[0], epoch);
 	z.files = true;
 	if (z.init)
 		count_used(&z.used_blocks, &z.used_inodes);
@@ -197,7 +200,6 @@ static void open_code(void)
 /* Nothing that was there before may tell the next program of the last. */
 static void restore(const struct zygote_job *job)
 {
-	static const struct timespec epoch[2] = { { 0, 0 }, { 0, 0 } };
 	int64_t blocks = 0, inodes = 0;
 	bool own = job->rights.slot_ids; /* folders and files are not the program's */
 
