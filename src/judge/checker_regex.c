@@ -18,7 +18,7 @@ enum {
 	HEAP_LIMIT_KIB = 1 << 14,
 	WORKSPACE = 1 << 13, /* ints: ways that are followed at once */
 	STEPS_MIN = 20000000,
-	STEPS_PER_BYTE = 64,
+	STEPS_PER_BYTE = 8,
 };
 
 struct work {
@@ -51,6 +51,7 @@ struct regex {
 	pcre2_compile_context *compile;
 	pcre2_match_context *match;
 	pcre2_match_data *data;
+	struct work work[2]; /* of either algorithm, for all tries together */
 };
 
 static void regex_done(struct regex *x)
@@ -61,15 +62,16 @@ static void regex_done(struct regex *x)
 	pcre2_match_data_free(x->data);
 }
 
-/* Letters and digits are ASCII only unless the pattern says (*UCP). $ is the end or before the last
- * line end.
+/* For a text of n bytes. Letters and digits are ASCII only unless the pattern says (*UCP). $ is the
+ * end or before the last line end.
  */
-static int regex_init(struct regex *x, struct str pattern, struct err *e)
+static int regex_init(struct regex *x, struct str pattern, size_t n, struct err *e)
 {
 	const uint32_t flags = PCRE2_UTF | PCRE2_AUTO_CALLOUT | PCRE2_NEVER_BACKSLASH_C |
 	                       PCRE2_ANCHORED | PCRE2_ENDANCHORED;
 	char why[128] = "";
 	PCRE2_SIZE at = 0;
+	uint32_t groups = 0;
 	int code = 0;
 
 	x->compile = pcre2_compile_context_create(NULL);
@@ -83,8 +85,12 @@ static int regex_init(struct regex *x, struct str pattern, struct err *e)
 	(void)pcre2_set_depth_limit(x->match, UINT32_MAX);
 	x->code = pcre2_compile((PCRE2_SPTR)(pattern.n ? pattern.p : ""), pattern.n, flags, &code,
 	                        &at, x->compile);
-	if (x->code)
+	if (x->code) {
+		(void)pcre2_pattern_info(x->code, PCRE2_INFO_BACKREFMAX, &groups);
+		x->work[0].left = x->work[1].left = STEPS_MIN + (uint64_t)STEPS_PER_BYTE * n;
+		x->work[0].compares = groups != 0;
 		return 0;
+	}
 	(void)pcre2_get_error_message(code, (PCRE2_UCHAR *)why, sizeof why);
 	return FAIL(e, ERR_PARSE, "the expected text is no regular expression: %s at byte %zu", why,
 	            (size_t)at);
@@ -104,18 +110,14 @@ static bool is_no_utf8(int r)
 
 static int match_whole(struct regex *x, struct str s, bool *ret, struct err *e)
 {
-	struct work work = { .left = STEPS_MIN + (uint64_t)STEPS_PER_BYTE * s.n };
 	PCRE2_SPTR p = (PCRE2_SPTR)(s.n ? s.p : "");
-	struct work again = work;
-	uint32_t groups = 0;
 	int space[WORKSPACE], r;
 
-	(void)pcre2_pattern_info(x->code, PCRE2_INFO_BACKREFMAX, &groups);
-	work.compares = groups != 0;
-	(void)pcre2_set_callout(x->match, count, &work);
+	x->work[0].at = x->work[1].at = 0;
+	(void)pcre2_set_callout(x->match, count, &x->work[0]);
 	r = pcre2_match(x->code, p, s.n, 0, 0, x->data, x->match);
 	if (is_limit(r)) {
-		(void)pcre2_set_callout(x->match, count, &again);
+		(void)pcre2_set_callout(x->match, count, &x->work[1]);
 		r = pcre2_dfa_match(x->code, p, s.n, 0, 0, x->data, x->match, space, WORKSPACE);
 	}
 	if (r < 0 && r != PCRE2_ERROR_NOMATCH && !is_no_utf8(r))
@@ -140,7 +142,7 @@ static int check(const void *cfg, const struct check_in *in, double *ret_score, 
 		pattern.n--;
 	if (view[1].n + 1 < in->got.n && in->got.p[view[1].n] == '\n')
 		view[n++] = (struct str){ in->got.p, view[1].n + 1 };
-	r = regex_init(&x, pattern, e);
+	r = regex_init(&x, pattern, in->got.n, e);
 	for (int i = 0; r == 0 && !yes && i < n; i++)
 		if (i != 1 || view[1].n != in->got.n)
 			r = match_whole(&x, view[i], &yes, e);
