@@ -159,6 +159,11 @@ static int finish(struct task *t, struct arena *a, struct err *e)
 		return FAIL(e, ERR_PARSE, "field 'entry_point' is missing");
 	t->n_visible = 0;
 	for (int i = 0; i < t->n_tests; i++) {
+		if (t->kind == TASK_FUNCTION && !test[i].expected && !t->reference.p)
+			return FAIL(e, ERR_PARSE,
+			            "field 'tests[%d]': field 'expected' is missing, and no "
+			            "'reference' can tell it",
+			            i);
 		weight += test[i].weight;
 		t->n_visible += test[i].visible;
 		if (t->kind == TASK_STDIN && (r = fix_stdin(&test[i].in, a, e)) < 0)
