@@ -1,13 +1,15 @@
 # sets.py - reads the public sets for refs.sh.
 #
 #	sets.py lines FILE >TASKS			a JSON list as JSONL
-#	sets.py quixbugs RECORDS FOLDER >TASKS		QuixBugs as native function tasks: the JSON test cases
+#	sets.py quixbugs RECORDS FOLDER CANDIDATES >TASKS	QuixBugs with its JSON test cases, as function tasks
 #	sets.py broken RECORDS FIELD [FROM=TO] >CANDIDATES	what a record calls wrong; FROM=TO renames ids
-#	sets.py report TITLE accepted|never RESULTS [ID=WHY...]	one TAP line, and one for each exception
+#	sets.py report TITLE accepted|never RESULTS [ID=WHY...]	one TAP line, and one for each exception;
+#							ID may be "module NAME": all that lack it
 import collections
 import gzip
 import json
 import os
+import re
 import sys
 
 
@@ -27,22 +29,35 @@ def lines(path):
             put(record)
 
 
-# Generators are listed; a number is right within what the test asks of it.
-def quixbugs(records, folder):
-    for r in read(records):
-        path = os.path.join(folder, r["name"] + ".json")
-        if not os.path.exists(path):
-            continue
-        tests = []
-        for args, expected in read(path):
-            args = args if isinstance(args, list) else [args]
-            tests.append({"args": args, "expected": expected})
-        task = {"id": "QuixBugs/" + r["name"], "prompt": r["docstring"], "language": "python",
-                "kind": "function", "entry_point": r["name"], "tests": tests,
-                "reference": r["solution"]}
-        if r["name"] == "sqrt":
-            task["checker"] = {"kind": "float", "abs": max(t["args"][1] for t in tests)}
-        put(task)
+# Two cases are exponential in the reference itself.
+def endless(name, args):
+    return (name == "knapsack" and args[0] > 10 ** 6) or (
+        name == "levenshtein" and sum(map(len, args)) > 60)
+
+
+# Generators are listed; a root is right within what the test asks of it.
+def quixbugs(records, folder, candidates):
+    with open(candidates, "w", encoding="utf-8") as out:
+        for r in read(records):
+            path = os.path.join(folder, r["name"] + ".json")
+            if not os.path.exists(path):
+                continue
+            entry, tail, tests = r["name"], "\n", []
+            if "yield" in r["solution"]:
+                entry = "listed"
+                tail = "\n\n\ndef listed(*args):\n    return list(%s(*args))\n" % r["name"]
+            for args, expected in read(path):
+                args = args if isinstance(args, list) else [args]
+                if not endless(r["name"], args):
+                    tests.append({"args": args, "expected": expected})
+            task = {"id": "QuixBugs/" + r["name"], "prompt": r["docstring"], "language": "python",
+                    "kind": "function", "entry_point": entry, "tests": tests,
+                    "reference": r["solution"] + tail}
+            if r["name"] == "sqrt":
+                task["checker"] = {"kind": "float", "abs": max(t["args"][1] for t in tests)}
+            put(task)
+            json.dump({"task_id": task["id"], "code": r["buggy_program"] + tail}, out)
+            out.write("\n")
 
 
 def broken(path, field, rename="="):
@@ -67,6 +82,9 @@ def report(title, want, path, *exceptions):
             continue
         notes = [t.get("note", "") for t in r["tests"] if t["verdict"] == r["verdict"]]
         known = why.get(r["task_id"])
+        lacks = re.search("No module named '(.*)'", (notes + [""])[0])
+        if lacks:
+            known = why.get("module " + lacks.group(1))
         print("# %s %s: %s %s" % (r["task_id"], r["verdict"], (notes + [""])[0][:120],
                                   "(exception: %s)" % known if known else ""))
         if not known or r["verdict"] == "judge_error":
