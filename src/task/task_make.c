@@ -73,11 +73,18 @@ static int mark(const char *key, struct json list, struct arena *a, struct json 
 	return 0;
 }
 
-/* The text of a number as that of a float: 3 -> 3.0. */
+/* The text of a finite number as that of a float in JSON: 3 -> 3.0, .5 -> 0.5. */
 static int float_text(struct str s, struct arena *a, struct str *ret, struct err *e)
 {
-	const char *p = str_is_int(s) ? arena_printf(a, "%.*s.0", (int)s.n, s.p) : s.p;
+	const struct json *j;
+	const char *p;
+	double x = 0;
 
+	if (json_parse(s, a, &j, NULL) < 0 && str_to_real(s, &x)) {
+		p = arena_printf(a, "%.17g", x);
+		s = (struct str){ p, p ? strlen(p) : 0 };
+	}
+	p = str_is_int(s) ? arena_printf(a, "%.*s.0", (int)s.n, s.p) : s.p;
 	if (!p)
 		return no_room(e);
 	*ret = (struct str){ p, p == s.p ? s.n : s.n + 2 };
@@ -128,8 +135,6 @@ static int typed_complex(struct str s, struct arena *a, struct json *ret, struct
 		part[0] = s;
 	}
 	for (int i = 0; i < 2 && r == 0 && item; i++) {
-		if (part[i].n && part[i].p[0] == '+') /* no number in JSON */
-			part[i] = (struct str){ part[i].p + 1, part[i].n - 1 };
 		ok = ok && str_to_real(part[i], &x);
 		item[i].type = JSON_NUM;
 		r = float_text(part[i], a, &item[i].text, e);

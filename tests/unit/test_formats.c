@@ -243,14 +243,16 @@ static void inputs_end_in_a_newline(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(load("{\"uuid\":\"u\",\"query\":\"q\",\"ground_truth\":{\"inputs\":[\"1\","
-	                      "\"2\\r\\n3\\r\\n\",\"\",\"4\\n\",\"5\\r6\"],\"outputs\":[\"\",\"\","
-	                      "\"\",\"\",\"\"]}}",
-	                      NULL, &a, &t, &e),
-	                 0);
+	assert_int_equal(
+		load("{\"uuid\":\"u\",\"query\":\"q\",\"ground_truth\":{\"inputs\":[\"1\","
+	             "\"2\\r\\n3\\r\\n\",\"\",\"4\\n\",\"5\\r6\",\"7\\r\\r\\n8\\r\",\"\\r\"],"
+	             "\"outputs\":[\"\",\"\",\"\",\"\",\"\",\"\",\"\"]}}",
+	             NULL, &a, &t, &e),
+		0);
 	assert_true(str_is(t.test[0].in, "1\n") && str_is(t.test[1].in, "2\n3\n"));
 	assert_true(t.test[2].in.n == 0 && str_is(t.test[3].in, "4\n"));
 	assert_true(str_is(t.test[4].in, "5\r6\n"));
+	assert_true(str_is(t.test[5].in, "7\n8\n") && str_is(t.test[6].in, "\n"));
 }
 
 /* Numbers of tests keep their text: no integer may pass through a double. */
@@ -292,6 +294,7 @@ static void types_come_back(void **state)
 		{ "Mbpp/124", "[\"-1\",\"(-0-2.5e-16j)\"]", "[-1.0,{\"c\":[-0.0,-2.5e-16]}]" },
 		{ "Mbpp/252", "[\"3j\"]", "[{\"c\":[0.0,3.0]}]" },
 		{ "Mbpp/252", "[\"(1e+2+3j)\"]", "[{\"c\":[1e+2,3.0]}]" },
+		{ "Mbpp/252", "[\"+.5-007j\"]", "[{\"c\":[0.5,-7.0]}]" },
 		{ "Mbpp/252", "[4]", "[{\"c\":[4.0,0.0]}]" },
 		{ "Mbpp/404", "[-1e999,1e999,1]", "[{\"f\":\"-inf\"},{\"f\":\"inf\"},1]" },
 		{ "Mbpp/3", "[[[1]],{\"t\":[2]},null]", "[[[1]],{\"d\":[\"t\",[2]]},null]" },
