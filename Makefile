@@ -60,19 +60,27 @@ FLAGS_kern_scalar := -O2 $(KERN_SAN)
 FLAGS_kern_avx2   := -O3 -mavx2 -mfma $(KERN_SAN)
 FLAGS_kern_avx512 := -O3 -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512 $(KERN_SAN)
 
+FLAGS_boxd_zygote := -DZYGOTE_SO='"$(O)/zygote.so"'
+
 Q := $(if $(V),,@)
 say = @mkdir -p $(@D); printf '  %-4s %s\n' $(1) $(2)
 
 CLISRC  := $(wildcard src/cli/*.c)
 BOXDSRC := $(wildcard src/box/boxd*.c)
-LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC),$(wildcard src/*/*.c))
+ZYGOTE  := $(wildcard src/box/zygote*.c)
+LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC) $(ZYGOTE),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
-# Programs that run inside a box are compiled in as text.
+# Scripts are compiled in as text.
 LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
-CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
+CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o \
+           $(patsubst src/cli/%.py,$(O)/gen/%_text.o,$(wildcard src/cli/*.py))
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
+# The library that is preloaded into interpreters: its own build, never with sanitizers.
+ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
+             src/box/boxd_rights.c src/box/boxd_page.c src/box/box_wire.c src/base/buf.c src/base/err.c \
+             src/base/io.c)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -88,6 +96,9 @@ $(O)/gen/$(3)_table.c: $$(wildcard src/$(1)/$(3)_*.c) scripts/registry.sh src/$(
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family,$(word 1,$(subst :, ,$f)),$(word 2,$(subst :, ,$f)),$(word 3,$(subst :, ,$f)),$(word 4,$(subst :, ,$f)))))
 
+$(O)/gen/%_text.c: src/cli/%.py scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh $*_text $< >$@
 $(O)/gen/%_text.c: src/judge/%.py scripts/embed.sh
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh $*_text $< >$@
@@ -112,6 +123,13 @@ $(O)/libcupel.so.$(VERSION): $(LIBOBJ)
 $(O)/cupel: $(CLIOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(ALLLDFLAGS) $^ -o $@ $(LIBS)
+$(O)/zygote/%.o: %.c
+	$(call say,CC,"$< (zygote)")
+	$(Q)$(CC) $(filter-out $(CFLAGS_$(B)),$(ALLCFLAGS)) $(CFLAGS_release) -ffunction-sections -MMD -MP -c $< -o $@
+$(O)/zygote.so: $(ZYGOTEOBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,zygote.so -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack $^ -o $@
+$(O)/src/box/boxd_zygote.o: $(O)/zygote.so
 # Only the libraries that it uses: each mapping costs time in every fork of a box.
 $(O)/cupel-boxd: $(BOXDOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)
