@@ -9,6 +9,8 @@ fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 n=0
+# PYTHON: another interpreter for the judge.
+python=${PYTHON:+--judge.python=$PYTHON}
 # mutants TASKS COUNT ARG...
 mutants() {
 	tasks=$1 count=$2
@@ -16,7 +18,7 @@ mutants() {
 	n=$((n + 1))
 	"$CUPEL" data show --json "$tasks" >"$dir/tasks" &&
 		python3 tests/long/mutants.py make "$dir/tasks" "$count" "${SEED:-1}" >"$dir/mutants" || return
-	"$CUPEL" judge --tasks "$tasks" --candidates "$dir/mutants" --out "$dir/results" "$@" 2>"$dir/err"
+	"$CUPEL" judge --tasks "$tasks" --candidates "$dir/mutants" --out "$dir/results" $python "$@" 2>"$dir/err"
 	tail -n 1 "$dir/err" | sed "s/^/# /"
 	echo "# $tasks"
 	TAP_NUMBER=$n ORACLE_CPU=${ORACLE_CPU:-4} python3 tests/long/mutants.py check "$dir/tasks" "$dir/mutants" "$dir/results"
