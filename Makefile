@@ -142,9 +142,11 @@ $(O)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(O)/libcupel-interna
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALLCFLAGS) -MMD -MP $(ALLLDFLAGS) $(filter %.c,$^) $(O)/libcupel-internal.a -o $@ $(LIBS)
 
-SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh)
+SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh tests/inject/*.sh)
 check: all $(TESTS) $(FUZZ) ## run unit, command-line, attack and fuzz-corpus tests of this build
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check.log scripts/check.sh $(TESTS) $(SCRIPTS)
+check-long: all ## references and mutants of the public sets in ../shared/data; takes long
+	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check-long.log LIMIT=14400 scripts/check.sh $(wildcard tests/long/*.sh)
 demo: all ## train a small model on Python tasks, in minutes (SEED=1)
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel SEED=$(SEED) scripts/demo.sh
 lint: ## who includes whom, banned functions, format
@@ -177,7 +179,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 clean: ## remove every build
 	rm -rf build
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile
-.PHONY: all check demo lint layers format size cov deps install clean help
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
+.PHONY: all check check-long demo lint layers format size cov deps install clean help
 .SECONDARY:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -35,6 +35,6 @@ int64_t reap_all(void)
 		return 0;
 	do
 		(void)kill(-1, SIGKILL);
-	while (wait4(-1, NULL, 0, &ru) > 0 && (ns += rusage_ns(&ru), true));
+	while (wait4(-1, NULL, __WALL, &ru) > 0 && (ns += rusage_ns(&ru), true));
 	return ns;
 }

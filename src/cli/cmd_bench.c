@@ -20,7 +20,7 @@ static const char usage[] =
 	"  floor   fork + run + exit + wait of a warm interpreter, no isolation\n"
 	"ratio_vs_spawn is CPU of spawn / own (more is better), ratio_vs_floor own / CPU of floor\n"
 	"(less is better). Of several rounds the middle one counts. Then two jobs against one, "
-        "and\n"
+	"and\n"
 	"what each layer of isolation would cost if it were made for every test.";
 
 struct bench_conf {
