@@ -84,6 +84,7 @@ struct slot_page {
  */
 struct keeper_job {
 	struct box_limits limits;
+	uint32_t max_tasks; /* see struct rights */
 };
 
 enum keeper_say { KEEPER_READY = 1, KEEPER_BORN /* with the pidfd of init */, KEEPER_GONE };
@@ -123,6 +124,7 @@ struct slot {
 	struct zygote zygote[BOX_MAX_ZYGOTES];
 	struct wire_job job;      /* RUNNING */
 	uint64_t program;         /* of the last job */
+	uint32_t max_tasks;       /* for struct rights */
 	int64_t sent_ns, next_ns; /* when the job was sent; when to look at its limits */
 	enum box_end killed_for;  /* BOX_EXITED: not killed by us */
 	bool kill;                /* as soon as its pidfd is here */

@@ -86,8 +86,7 @@ static void run_box(const struct server *s, const struct slot *sl, const struct 
 	say(job ? KEEPER_GONE : KEEPER_READY, wait_for(pid), -1);
 }
 
-static _Noreturn void keeper_main(const struct server *s, const struct slot *sl, int sock,
-                                  pid_t server)
+static _Noreturn void keeper_main(const struct server *s, struct slot *sl, int sock, pid_t server)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != server)
 		_exit(1);
@@ -112,6 +111,7 @@ static _Noreturn void keeper_main(const struct server *s, const struct slot *sl,
 
 		if (box_wire_recv(KEEPER_SOCK, &job, sizeof job, fd, 0) != sizeof job)
 			_exit(0);
+		sl->max_tasks = job.max_tasks;
 		run_box(s, sl, &job, fd);
 	}
 }

@@ -24,14 +24,14 @@
  */
 #include "box/boxd.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,6 +48,7 @@ enum {
 	RULE_PATH = 1,
 	NEWEST = 7,        /* version that was looked at for this file */
 	TASKS_SPARE = 256, /* other processes of the user that may start meanwhile */
+	TASKS_MAX = 1 << 22,
 };
 
 /* Access to files; the version from which on it can be refused. */
@@ -216,6 +217,25 @@ static bool ids_work(uint32_t id, const char *folder)
 	return status == 0;
 }
 
+/* The kernel counts the processes of an id over all containers, so that servers should not share
+ * ids: one of many places, in a range that nobody gives to users or containers, where it is mapped.
+ */
+static bool choose_ids(struct server *s)
+{
+	static const uint32_t range[][2] = { { 0x70000000, 0x7ffe0000 }, { HOST_ID_LOW, 65000 } };
+	uint32_t n = 2 * (uint32_t)s->n_slots, place = 0;
+
+	for (size_t i = 0; i < sizeof range / sizeof range[0]; i++) {
+		if (!ids_are_mapped(range[i][0], range[i][1] - range[i][0]))
+			continue;
+		if (getrandom(&place, sizeof place, 0) != sizeof place)
+			return false;
+		s->first_id = range[i][0] + place % ((range[i][1] - range[i][0]) / n) * n;
+		return true;
+	}
+	return false;
+}
+
 /* Where slots have ids, the folder is not the program's own: it may write in it, but leave no mark
  * on it.
  */
@@ -238,7 +258,6 @@ static int make_folders(const struct server *s, struct err *e)
 
 int landlock_open(struct server *s, struct err *e)
 {
-	unsigned n = 2 * (unsigned)s->n_slots;
 	int r;
 
 	s->landlock = landlock_version();
@@ -256,8 +275,7 @@ int landlock_open(struct server *s, struct err *e)
 	r = none_open(s, e);
 	if (r < 0)
 		return r;
-	s->first_id = ids_are_mapped(HOST_ID, n) ? HOST_ID : HOST_ID_LOW;
-	s->slot_ids = s->root && ids_are_mapped(s->first_id, n) && ids_work(s->first_id, s->tmp);
+	s->slot_ids = s->root && choose_ids(s) && ids_work(s->first_id, s->tmp);
 	r = make_folders(s, e);
 	r = r < 0 ? r : filter_make(FILTER_NO_IPC, &s->filter, e);
 	r = r < 0 ? r : landlock_filter_make(s->landlock, &s->more_filter, e);
@@ -265,25 +283,44 @@ int landlock_open(struct server *s, struct err *e)
 	return r < 0 ? r : zygote_files(s, "", e);
 }
 
-/* Tasks of our user as far as they can be seen: the owner of /proc/PID/task, and its links. */
-static uint32_t count_tasks(void)
+/* Does a fork fail with this RLIMIT_NPROC? */
+static bool too_few(rlim_t n, const struct rlimit *old)
 {
-	DIR *d = opendir("/proc");
-	uint32_t n = 0;
+	struct rlimit r = { n, old->rlim_max };
+	pid_t pid;
 
-	for (struct dirent *f; d && (f = readdir(d));) {
-		char name[32];
-		struct stat st;
+	if (setrlimit(RLIMIT_NPROC, &r) < 0)
+		return false; /* above the hard limit */
+	pid = vfork();
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		(void)waitpid(pid, NULL, 0);
+	return pid < 0;
+}
 
-		if (!isdigit((unsigned char)f->d_name[0]))
-			continue;
-		(void)snprintf(name, sizeof name, "%.20s/task", f->d_name);
-		if (fstatat(dirfd(d), name, &st, 0) == 0 && st.st_uid == geteuid())
-			n += (uint32_t)st.st_nlink - 2;
+/* How many tasks our user has: also in other containers, where nobody sees them, so that asking the
+ * kernel is the only way. 0 where it does not count (root).
+ */
+static rlim_t count_tasks(void)
+{
+	rlim_t lo = 0, hi = 1;
+	struct rlimit old;
+
+	if (getrlimit(RLIMIT_NPROC, &old) < 0)
+		return 0;
+	while (hi < TASKS_MAX && too_few(hi, &old))
+		lo = hi, hi *= 2;
+	while (lo + 1 < hi) {
+		rlim_t mid = (lo + hi) / 2;
+
+		if (too_few(mid, &old))
+			lo = mid;
+		else
+			hi = mid;
 	}
-	if (d)
-		(void)closedir(d);
-	return n;
+	(void)setrlimit(RLIMIT_NPROC, &old);
+	return lo;
 }
 
 /* A backstop for what starts more processes between two looks than it may have: RLIMIT_NPROC counts
@@ -292,13 +329,15 @@ static uint32_t count_tasks(void)
 uint32_t landlock_tasks(const struct server *s, int procs)
 {
 	static int64_t last_ns;
-	static uint32_t count;
+	static rlim_t count;
 
+	if (!s->landlock || s->slot_ids)
+		return 0;
 	if (last_ns == 0 || now_ns() - last_ns > NS_PER_S) {
 		last_ns = now_ns();
 		count = count_tasks();
 	}
-	return count + (uint32_t)(s->n_slots * procs) + TASKS_SPARE;
+	return (uint32_t)count + (uint32_t)(s->n_slots * procs) + TASKS_SPARE;
 }
 
 /* Keepers and zygotes; all other children of the server were left behind. */

@@ -51,7 +51,8 @@ struct rights server_rights(const struct server *s, const struct slot *sl)
 		                .no_proc = s->no_proc,
 		                .none = s->tier == BOX_NONE,
 		                .ours = s->nest,
-		                .landlock = (uint8_t)s->landlock };
+		                .landlock = (uint8_t)s->landlock,
+		                .max_tasks = sl->max_tasks };
 }
 
 /* Fixed variables, and own ones, which may replace them. */
@@ -122,8 +123,6 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
 		page_fail(sl->page, "%s", e.msg);
 		_exit(127);
 	}
-	if (s->landlock && !s->slot_ids)
-		r.max_tasks = landlock_tasks(s, l->procs);
 	if (!rights_limit(&r, l))
 		die(sl, "limits");
 	sigemptyset(&none);

@@ -127,6 +127,7 @@ int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, in
 	int w[BOX_CHANNELS] = { -1, -1, -1 }, r;
 
 	reset(sl, job);
+	sl->max_tasks = k.max_tasks = landlock_tasks(s, l->procs);
 	sl->sent_ns = now_ns();
 	sl->next_ns = sl->sent_ns + min_ns(l->wall_ns, l->cpu_ns / s->cpus) + TICK_NS;
 	r = make_pipes(s, sl, w, e);

@@ -310,8 +310,6 @@ int zygote_start_job(struct server *s, struct slot *sl, const int fd[WIRE_MAX_FD
 	z.limits.disk_bytes = s->zygote[k].disk_bytes;
 	z.trusted_id = z.rights.id + (uint32_t)s->n_slots;
 	z.rights.ours = (uint8_t)(s->nest ? 1 + job->pair : 0);
-	if (s->landlock && !s->slot_ids)
-		z.rights.max_tasks = landlock_tasks(s, job->limits.procs);
 	r = slot_limit(s, sl, e);
 	if (r == 0 && box_wire_send(zy->sock, &z, sizeof z, fd, WIRE_MAX_FDS, 0) < 0)
 		r = FAIL(e, ERR_SYS, "zygote: %s", strerror(errno));

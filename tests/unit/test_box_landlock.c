@@ -387,7 +387,7 @@ static bool any_sleeper(const char *mark)
 
 		(void)snprintf(path, sizeof path, "/proc/%s/cmdline", f->d_name);
 		fd = open(path, O_RDONLY);
-		if (fd >= 0 && read(fd, text, sizeof text - 1) > 6)
+		if (fd >= 0 && read(fd, text, sizeof text - 2) > 6)
 			found = found || !strcmp(text + strlen(text) + 1, mark);
 		if (fd >= 0)
 			(void)close(fd);
@@ -522,7 +522,7 @@ static pid_t parent_of_sleeper(const char *pid, const char *mark)
 
 	(void)snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
 	fd = open(path, O_RDONLY);
-	n = fd < 0 ? 0 : (int)read(fd, text, sizeof text - 1);
+	n = fd < 0 ? 0 : (int)read(fd, text, sizeof text - 2);
 	(void)close(fd);
 	if (n <= 6 || strcmp(text + strlen(text) + 1, mark))
 		return 0;
