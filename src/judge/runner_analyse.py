@@ -1,0 +1,1 @@
+def serve_analyse(*a): pass

@@ -1,0 +1,1 @@
+def serve_pair(*a): pass
