@@ -60,12 +60,15 @@ FLAGS_kern_scalar := -O2 $(KERN_SAN)
 FLAGS_kern_avx2   := -O3 -mavx2 -mfma $(KERN_SAN)
 FLAGS_kern_avx512 := -O3 -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512 $(KERN_SAN)
 
+FLAGS_boxd_zygote := -DZYGOTE_SO='"$(O)/zygote.so"'
+
 Q := $(if $(V),,@)
 say = @mkdir -p $(@D); printf '  %-4s %s\n' $(1) $(2)
 
 CLISRC  := $(wildcard src/cli/*.c)
 BOXDSRC := $(wildcard src/box/boxd*.c)
-LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC),$(wildcard src/*/*.c))
+ZYGOTE  := $(wildcard src/box/zygote*.c)
+LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC) $(ZYGOTE),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
@@ -73,6 +76,10 @@ LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc
 LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
 CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
+# The library that is preloaded into interpreters: its own build, never with sanitizers.
+ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
+             src/box/boxd_rights.c src/box/boxd_page.c src/box/box_wire.c src/base/buf.c src/base/err.c \
+             src/base/io.c)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -112,6 +119,13 @@ $(O)/libcupel.so.$(VERSION): $(LIBOBJ)
 $(O)/cupel: $(CLIOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(ALLLDFLAGS) $^ -o $@ $(LIBS)
+$(O)/zygote/%.o: %.c
+	$(call say,CC,"$< (zygote)")
+	$(Q)$(CC) $(filter-out $(CFLAGS_$(B)),$(ALLCFLAGS)) $(CFLAGS_release) -ffunction-sections -MMD -MP -c $< -o $@
+$(O)/zygote.so: $(ZYGOTEOBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,zygote.so -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack $^ -o $@
+$(O)/src/box/boxd_zygote.o: $(O)/zygote.so
 # Only the libraries that it uses: each mapping costs time in every fork of a box.
 $(O)/cupel-boxd: $(BOXDOBJ) $(O)/libcupel-internal.a
 	$(call say,LD,$@)

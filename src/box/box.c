@@ -5,7 +5,8 @@
  * becomes the reader: it polls the socket without the lock and files what has come under it; all
  * others sleep on the condition meanwhile. Everything else happens under the lock.
  *
- * A job keeps a copy of its plan and its stdin until its result is there. If the server dies,
+ * A job keeps its plan and a copy of its stdin until its result is there; jobs of one program
+ * share a plan, which also stays for a while in case that more of them come. If the server dies,
  * those jobs are sent again, at most DELIVERIES times in all; then they end as BOX_FAILED, which
  * is a fault of ours and never one of the program.
  */
@@ -28,14 +29,22 @@
 
 enum { DELIVERIES = 3, QUEUE = 5 /* times slots: waiting and running */ };
 
-#define IN_MAX (INT64_C(1) << 30)
+#define IN_MAX     (INT64_C(1) << 30)
+#define KEEP_BYTES ((size_t)1 << 20) /* larger buffers are not kept for the next job */
+
+struct plan {
+	uint64_t program; /* 0: of one job only */
+	struct buf text;
+	int fd, refs;  /* fd -1: place is free */
+	uint64_t used; /* when, in jobs */
+};
 
 struct job {
 	uint64_t id; /* 0: free */
-	struct buf plan;
-	char *in;
-	size_t n_in;
+	struct plan *plan;
+	struct buf in;
 	struct box_limits limits;
+	uint8_t zygote, cold, pair;
 	int64_t submitted_ns;
 	int deliveries;
 };
@@ -57,24 +66,80 @@ struct box {
 	pthread_cond_t changed;
 	struct box_config cfg;
 	char *path;
+	struct buf zygotes; /* as the server wants them */
 	struct box_server server;
 	pid_t owner;
 	bool reading, broken;
 	uint64_t next_id;
 	struct job *job; /* QUEUE * slots places */
 	int n_jobs, n_places;
+	struct plan *plan; /* 2 * n_places */
 	struct done *first, **last;
 	char *msg; /* room for one message, used under the lock */
 };
 
 enum { MSG_ROOM = sizeof(struct wire_result) + WIRE_INLINE };
 
+static void plan_done(struct plan *p)
+{
+	auto_close(&p->fd);
+	p->fd = -1;
+	p->program = 0;
+	if (p->text.cap > KEEP_BYTES)
+		buf_done(&p->text);
+}
+
+/* The buffers stay for the next job in this place. */
 static void job_done(struct box *b, struct job *j)
 {
-	buf_done(&j->plan);
-	free(j->in);
-	memset(j, 0, sizeof *j);
+	if (j->plan && --j->plan->refs == 0 && !j->plan->program)
+		plan_done(j->plan);
+	j->plan = NULL;
+	j->id = 0;
+	if (j->in.cap > KEEP_BYTES)
+		buf_done(&j->in);
 	b->n_jobs--;
+}
+
+/* The plan of the same program, or a free place for one: there are two for each job. */
+static struct plan *find_plan(struct box *b, uint64_t program)
+{
+	struct plan *best = NULL;
+
+	for (int i = 0; i < 2 * b->n_places; i++) {
+		struct plan *p = &b->plan[i];
+
+		if (program && p->program == program)
+			return p;
+		if (p->refs == 0 && (!best || p->fd < 0 || (best->fd >= 0 && p->used < best->used)))
+			best = p;
+	}
+	if (best->fd >= 0)
+		plan_done(best);
+	return best;
+}
+
+static int set_plan(struct box *b, struct job *j, const struct box_plan *plan, struct err *e)
+{
+	struct plan *p = find_plan(b, plan->program);
+	int r = 0;
+
+	if (p->fd < 0) {
+		buf_reset(&p->text);
+		p->text.max = WIRE_PLAN_MAX;
+		box_wire_put_plan(&p->text, plan);
+		r = buf_check(&p->text, "plan", e);
+		r = r < 0 ? r : box_wire_memfd("plan", buf_str(&p->text), &p->fd, e);
+		if (r < 0) {
+			buf_done(&p->text);
+			return r;
+		}
+		p->program = plan->program;
+	}
+	p->used = b->next_id;
+	p->refs++;
+	j->plan = p;
+	return 0;
 }
 
 static void add_done(struct box *b, struct done *d)
@@ -97,19 +162,22 @@ static void fail_job(struct box *b, struct job *j, struct done *d, const char *w
 /* Sends a job; the descriptors live only as long as the call. */
 static int deliver(struct box *b, struct job *j, struct err *e)
 {
-	AUTO_FD int plan = -1;
 	AUTO_FD int in = -1;
-	struct wire_job w = {
-		.type = WIRE_JOB, .job = j->id, .submitted_ns = j->submitted_ns, .limits = j->limits
-	};
-	int r = box_wire_memfd("plan", buf_str(&j->plan), &plan, e);
+	struct wire_job w = { .type = WIRE_JOB,
+		              .zygote = j->zygote,
+		              .cold = j->cold,
+		              .pair = j->pair,
+		              .job = j->id,
+		              .program = j->plan->program,
+		              .submitted_ns = j->submitted_ns,
+		              .limits = j->limits };
+	int r = box_wire_memfd("stdin", buf_str(&j->in), &in, e);
 
-	r = r < 0 ? r : box_wire_memfd("stdin", (struct str){ j->in, j->n_in }, &in, e);
 	if (r < 0)
 		return r;
 	j->deliveries++;
 	/* A dead server shows when its results are read; the job is sent again then. */
-	if (box_wire_send(b->server.sock, &w, sizeof w, (int[]){ plan, in }, 2, 0) < 0 &&
+	if (box_wire_send(b->server.sock, &w, sizeof w, (int[]){ j->plan->fd, in }, 2, 0) < 0 &&
 	    errno != EPIPE && errno != ECONNRESET)
 		return FAIL(e, ERR_SYS, "send job: %s", strerror(errno));
 	return 0;
@@ -143,7 +211,7 @@ static void restart(struct box *b)
 
 	cfg.boxd = b->path;
 	box_server_stop(&b->server);
-	if (box_server_start(&cfg, &b->server, &e) < 0) {
+	if (box_server_start(&cfg, buf_str(&b->zygotes), &b->server, &e) < 0) {
 		b->broken = true;
 		(void)snprintf(why, sizeof why, "cupel-boxd died and does not start again: %s",
 		               e.msg);
@@ -220,6 +288,7 @@ static void file_result(struct box *b, const struct wire_result *w, struct str s
 	*d = (struct done){ .r = { .job = w->job,
 		                   .end = (enum box_end)w->end,
 		                   .status = w->status,
+		                   .early = w->early,
 		                   .cpu_ns = w->cpu_ns,
 		                   .wall_ns = w->wall_ns,
 		                   .queue_ns = w->queue_ns,
@@ -284,51 +353,54 @@ static void sleep_for_change(struct box *b, int64_t until)
 	pthread_cond_broadcast(&b->changed);
 }
 
+/* Called under the lock. The place is taken afterwards, also on failure. */
+static int fill_job(struct box *b, struct job *j, const struct box_plan *plan, int64_t now,
+                    struct err *e)
+{
+	j->id = b->next_id++;
+	b->n_jobs++;
+	j->limits = plan->limits;
+	j->zygote = (uint8_t)plan->zygote;
+	j->cold = plan->cold;
+	j->pair = plan->pair;
+	j->submitted_ns = now;
+	j->deliveries = 0;
+	buf_reset(&j->in);
+	j->in.max = (size_t)IN_MAX;
+	buf_putstr(&j->in, plan->in);
+	return buf_check(&j->in, "stdin", e) < 0 ? ERR_LIMIT : set_plan(b, j, plan, e);
+}
+
 int box_submit(struct box *b, const struct box_plan *plan, uint64_t *ret_job, struct err *e)
 {
-	struct job j = { .plan = { .max = WIRE_PLAN_MAX },
-		         .limits = plan->limits,
-		         .n_in = plan->in.n,
-		         .submitted_ns = now_ns() };
-	struct job *place = NULL;
+	int64_t now = now_ns();
 	int r = box_wire_check(plan, e);
+	struct job *j = NULL;
 
 	assert(b->owner == getpid()); /* not inherited by a fork */
 	if (r < 0)
 		return r;
 	if ((int64_t)plan->in.n > IN_MAX)
 		return FAIL(e, ERR_RANGE, "stdin of %zu bytes", plan->in.n);
-	box_wire_put_plan(&j.plan, plan);
-	r = buf_check(&j.plan, "plan", e);
-	j.in = r == 0 ? malloc(plan->in.n + 1) : NULL;
-	if (!j.in) {
-		buf_done(&j.plan);
-		return r < 0 ? r : FAIL(e, ERR_NOMEM, "stdin of %zu bytes", plan->in.n);
-	}
-	if (plan->in.n)
-		memcpy(j.in, plan->in.p, plan->in.n);
+	if (plan->zygote < 0 || plan->zygote > b->cfg.n_zygotes)
+		return FAIL(e, ERR_RANGE, "there is no zygote %d", plan->zygote);
 	pthread_mutex_lock(&b->lock);
 	while (b->n_jobs == b->n_places && !b->broken)
 		sleep_for_change(b, -1);
 	if (b->broken) {
 		r = FAIL(e, ERR_STOP, "cupel-boxd is gone");
 	} else {
-		for (place = b->job; place->id; place++)
+		for (j = b->job; j->id; j++)
 			continue;
-		j.id = b->next_id++;
-		*place = j;
-		b->n_jobs++;
-		r = deliver(b, place, e);
+		r = fill_job(b, j, plan, now, e);
+		if (r == 0)
+			r = deliver(b, j, e);
+		if (r == 0)
+			*ret_job = j->id;
+		else
+			job_done(b, j);
 	}
-	if (r == 0)
-		*ret_job = j.id;
-	else if (place)
-		job_done(b, place);
 	pthread_mutex_unlock(&b->lock);
-	if (r < 0 && !place) {
-		buf_done(&j.plan);
-		free(j.in);
-	}
 	return r;
 }
 
@@ -385,7 +457,15 @@ static void free_box(struct box *b)
 	}
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
+	for (int i = 0; b->plan && i < 2 * b->n_places; i++) {
+		plan_done(&b->plan[i]);
+		buf_done(&b->plan[i].text);
+	}
+	for (int i = 0; b->job && i < b->n_places; i++)
+		buf_done(&b->job[i].in);
 	free(b->job);
+	free(b->plan);
+	buf_done(&b->zygotes);
 	free(b->msg);
 	free(b->path);
 	free(b);
@@ -409,9 +489,14 @@ static struct box *new_box(const struct box_config *cfg)
 	b->last = &b->first;
 	b->n_places = QUEUE * cfg->slots;
 	b->job = calloc((size_t)b->n_places, sizeof *b->job);
+	b->plan = calloc(2 * (size_t)b->n_places, sizeof *b->plan);
+	for (int i = 0; b->plan && i < 2 * b->n_places; i++)
+		b->plan[i].fd = -1;
+	b->zygotes.max = WIRE_PLAN_MAX;
+	box_wire_put_zygotes(&b->zygotes, cfg->zygote, cfg->n_zygotes);
 	b->msg = malloc(MSG_ROOM);
 	b->path = cfg->boxd ? strdup(cfg->boxd) : NULL;
-	if (!b->job || !b->msg || (cfg->boxd && !b->path)) {
+	if (!b->job || !b->plan || !b->msg || b->zygotes.failed || (cfg->boxd && !b->path)) {
 		free_box(b);
 		return NULL;
 	}
@@ -423,12 +508,14 @@ int box_open(const struct box_config *cfg, struct box **ret, struct err *e)
 	struct box *b;
 	int r;
 
+	if (cfg->n_zygotes < 0 || cfg->n_zygotes > BOX_MAX_ZYGOTES)
+		return FAIL(e, ERR_RANGE, "%d zygotes", cfg->n_zygotes);
 	if (cfg->slots < 1 || cfg->slots > WIRE_MAX_SLOTS)
 		return FAIL(e, ERR_RANGE, "%d slots, 1..%d", cfg->slots, WIRE_MAX_SLOTS);
 	b = new_box(cfg);
 	if (!b)
 		return FAIL(e, ERR_NOMEM, "box with %d slots", cfg->slots);
-	r = box_server_start(cfg, &b->server, e);
+	r = box_server_start(cfg, buf_str(&b->zygotes), &b->server, e);
 	if (r < 0) {
 		free_box(b);
 		return r;

@@ -12,8 +12,10 @@ struct box_server {
 	struct wire_hello hello;
 };
 
-/* Starts cupel-boxd and waits for its hello; ERR_DENIED with its reason if it offers no box. */
-int box_server_start(const struct box_config *cfg, struct box_server *ret, struct err *e);
+/* zygotes: as box_wire_put_zygotes() wrote them. Starts cupel-boxd and waits for its hello;
+ * ERR_DENIED with its reason if it offers no box. */
+int box_server_start(const struct box_config *cfg, struct str zygotes, struct box_server *ret,
+                     struct err *e);
 
 /* Closes the socket, on which the server kills its boxes and ends; kills it if it does not. */
 void box_server_stop(struct box_server *s);

@@ -106,6 +106,19 @@ static int spawn(const char *path, const struct box_config *cfg, int sock, pid_t
 	return r ? FAIL(e, ERR_DENIED, "start %s: %s", path, strerror(r)) : 0;
 }
 
+static int send_setup(int sock, struct str zygotes, int n, struct err *e)
+{
+	struct wire_setup w = { .type = WIRE_SETUP, .n_zygotes = (uint32_t)n };
+	AUTO_FD int fd = -1;
+	int r = n ? box_wire_memfd("zygotes", zygotes, &fd, e) : 0;
+
+	if (r < 0)
+		return r;
+	/* A server that has gone shows when its hello is read. */
+	(void)box_wire_send(sock, &w, sizeof w, &fd, fd >= 0, 0);
+	return 0;
+}
+
 static int greet(struct box_server *s, struct err *e)
 {
 	struct pollfd p = { s->sock, POLLIN, 0 };
@@ -130,7 +143,8 @@ static int greet(struct box_server *s, struct err *e)
 	return 0;
 }
 
-int box_server_start(const struct box_config *cfg, struct box_server *ret, struct err *e)
+int box_server_start(const struct box_config *cfg, struct str zygotes, struct box_server *ret,
+                     struct err *e)
 {
 	struct box_server s = { -1, -1, { 0 } };
 	char path[PATH_MAX];
@@ -159,6 +173,7 @@ int box_server_start(const struct box_config *cfg, struct box_server *ret, struc
 	}
 	auto_close(&theirs); /* so that the end of the server is the end of the socket */
 	theirs = -1;
+	r = r < 0 ? r : send_setup(s.sock, zygotes, cfg->n_zygotes, e);
 	r = r < 0 ? r : greet(&s, e);
 	if (r < 0) {
 		box_server_stop(&s);

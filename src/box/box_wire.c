@@ -135,8 +135,10 @@ int box_wire_check(const struct box_plan *p, struct err *e)
 
 	if (n < 0)
 		return n;
-	if (n == 0)
+	if (n == 0 && !p->zygote)
 		return FAIL(e, ERR_RANGE, "no argv");
+	if (!p->zygote && (p->cold || p->pair))
+		return FAIL(e, ERR_RANGE, "a plan of a zygote's job without a zygote");
 	n = check_texts(p->env, "environment", e);
 	if (n < 0)
 		return n;
@@ -172,6 +174,7 @@ void box_wire_put_plan(struct buf *b, const struct box_plan *p)
 	put_num(b, MAGIC);
 	put_texts(b, p->argv);
 	put_texts(b, p->env);
+	put_text(b, p->spec);
 	put_num(b, (uint64_t)p->n_files);
 	for (int i = 0; i < p->n_files; i++) {
 		put_text(b, (struct str){ p->file[i].name, strlen(p->file[i].name) });
@@ -230,6 +233,7 @@ int box_wire_get_plan(struct str blob, struct box_plan *ret, struct err *e)
 		return FAIL(e, ERR_PARSE, "not a plan");
 	get_texts(&blob, p.argv);
 	get_texts(&blob, p.env);
+	p.spec = get_text(&blob);
 	n = get_num(&blob);
 	if (n > BOX_MAX_FILES)
 		return FAIL(e, ERR_PARSE, "plan with %llu files", (unsigned long long)n);
@@ -239,12 +243,40 @@ int box_wire_get_plan(struct str blob, struct box_plan *ret, struct err *e)
 		p.file[i].text = get_text(&blob);
 	}
 	p.n_files = (int)n;
-	if (!blob.p || blob.n || !p.argv[0])
+	if (!blob.p || blob.n)
 		return FAIL(e, ERR_PARSE, "malformed plan");
 	n = (uint64_t)check_files(&p, e);
 	if (n)
 		return ERR_RANGE;
 	*ret = p;
+	return 0;
+}
+
+void box_wire_put_zygotes(struct buf *b, const struct box_zygote *z, int n)
+{
+	for (int i = 0; i < n; i++) {
+		put_texts(b, z[i].argv);
+		put_texts(b, z[i].args);
+		put_texts(b, z[i].env);
+		put_text(b, z[i].boot);
+		put_num(b, (uint64_t)z[i].disk_bytes);
+	}
+}
+
+int box_wire_get_zygotes(struct str blob, struct box_zygote *ret, int n, struct err *e)
+{
+	for (int i = 0; i < n; i++) {
+		struct box_zygote z = { 0 };
+
+		get_texts(&blob, z.argv);
+		get_texts(&blob, z.args);
+		get_texts(&blob, z.env);
+		z.boot = get_text(&blob);
+		z.disk_bytes = (int64_t)get_num(&blob);
+		if (!blob.p || !z.argv[0] || z.disk_bytes <= 0)
+			return FAIL(e, ERR_PARSE, "malformed zygote");
+		ret[i] = z;
+	}
 	return 0;
 }
 

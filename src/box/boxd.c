@@ -5,13 +5,16 @@
  *
  *	caller ==socket== boxd ==socket== keeper ---- init ---- payload ---- its children
  *	                    |    (one for each slot)   (one of each for every job)
+ *	                    |==socket== zygote ---- process of a job ---- its children
+ *	                    |    (one of each kind for each slot: zygote.c)
  *	                    '---- pipes for descriptors 1, 2, 3 of the payload; pidfd of init
  *
  * process  lives     namespaces                          rights
  * boxd     session   own user (*), mount, net, uts, ipc  all in its user namespace, none outside
  * keeper   session   + net, cgroup; in the slot's cgroup the same
  * init     a job     + pid, mount, ipc; user (**)        the same; not dumpable, PID 1
- * payload  a job     those of init                       none: id of the slot, no capabilities,
+ * zygote   many jobs own pid, mount, ipc, net; user (**) a few, to give them up and to clean up
+ * payload  a job     those of init or zygote             none: id of the slot, no capabilities,
  *                                                        no_new_privs, system-call filter, limits
  *
  * (*) Root without user namespaces does without: then boxd, keeper and init are real root.
@@ -63,7 +66,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-enum { EVENTS = 64, QUEUE = 8 /* times slots: the caller keeps below that */ };
+enum { EVENTS = 64, MAX_PASSES = 16, QUEUE = 8 /* times slots: the caller keeps below that */ };
 
 struct waiting {
 	struct wire_job job;
@@ -87,6 +90,7 @@ static struct {
 	struct held *first, **last;
 } held = { NULL, &held.first };
 
+static int passed_over; /* how often the oldest waiting job was */
 static bool stop;
 
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch)
@@ -186,6 +190,29 @@ static int start_keeper(struct server *s, struct slot *sl, struct err *e)
 	return 0;
 }
 
+/* The oldest job, but one of the program that the slot knows before others, if that does not let
+ * the oldest wait for long.
+ */
+static struct waiting take_waiting(uint64_t program)
+{
+	struct waiting w;
+	int at = 0;
+
+	for (int i = 0; program && passed_over < MAX_PASSES && i < queue.n; i++)
+		if (queue.at[(queue.first + i) % queue.n_max].job.program == program) {
+			at = i;
+			break;
+		}
+	passed_over = at ? passed_over + 1 : 0;
+	w = queue.at[(queue.first + at) % queue.n_max];
+	for (int i = at; i > 0; i--)
+		queue.at[(queue.first + i) % queue.n_max] =
+			queue.at[(queue.first + i - 1) % queue.n_max];
+	queue.first = (queue.first + 1) % queue.n_max;
+	queue.n--;
+	return w;
+}
+
 /* Jobs to idle slots. A slot whose keeper died gets a new one; with none left we give up. */
 static void dispatch(struct server *s)
 {
@@ -199,14 +226,12 @@ static void dispatch(struct server *s)
 		    start_keeper(s, sl, &e) < 0)
 			sl->failures++;
 		while (sl->state == SLOT_IDLE && queue.n) {
-			struct waiting *w = &queue.at[queue.first];
+			struct waiting w = take_waiting(sl->program);
 
-			queue.first = (queue.first + 1) % queue.n_max;
-			queue.n--;
-			if (slot_start(s, sl, &w->job, w->plan, w->in, &e) < 0)
-				send_failed(s, &w->job, e.msg);
-			(void)close(w->plan);
-			(void)close(w->in);
+			if (slot_start(s, sl, &w.job, w.plan, w.in, &e) < 0)
+				send_failed(s, &w.job, e.msg);
+			(void)close(w.plan);
+			(void)close(w.in);
 		}
 		alive += sl->state != SLOT_DEAD;
 	}
@@ -222,7 +247,8 @@ static void hear_caller(struct server *s)
 
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n != sizeof job || job.type != WIRE_JOB || fd[1] < 0) {
+		if (n != sizeof job || job.type != WIRE_JOB || fd[1] < 0 ||
+		    job.zygote > s->n_zygotes) {
 			stop = true;
 			return;
 		}
@@ -260,6 +286,12 @@ static void handle(struct server *s, const struct epoll_event *ev)
 		break;
 	case EV_OOM:
 		slot_oom(s, sl);
+		break;
+	case EV_ZYGOTE:
+		zygote_hear(s, sl, (int)(ev->data.u64 >> 24));
+		break;
+	case EV_ZYGOTE_END:
+		zygote_died(s, sl, (int)(ev->data.u64 >> 24));
 		break;
 	case EV_OUT:
 		slot_read(s, sl, (int)(ev->data.u64 >> 24));
@@ -338,8 +370,13 @@ static int prepare(struct server *s, struct err *e)
 		sl->keeper_fd = sl->sock = sl->init_fd = -1;
 		for (int k = 0; k < BOX_CHANNELS; k++)
 			sl->out[k].rd = sl->out[k].memfd = -1;
-		sl->page = mmap(NULL, sizeof *sl->page, PROT_READ | PROT_WRITE,
-		                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		for (int k = 0; k < BOX_MAX_ZYGOTES; k++)
+			sl->zygote[k].fd = sl->zygote[k].sock = sl->zygote[k].log = -1;
+		sl->page_fd = memfd_create("slot", MFD_CLOEXEC);
+		if (sl->page_fd < 0 || ftruncate(sl->page_fd, sizeof *sl->page) < 0)
+			return FAIL(e, ERR_SYS, "memory of a slot: %s", strerror(errno));
+		sl->page = mmap(NULL, sizeof *sl->page, PROT_READ | PROT_WRITE, MAP_SHARED,
+		                sl->page_fd, 0);
 		if (sl->page == MAP_FAILED)
 			return FAIL(e, ERR_NOMEM, "%d slots", s->n_slots);
 	}
@@ -354,7 +391,8 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 	if (want == BOX_NONE) {
 		s->tier = BOX_NONE;
 		s->polls = true;
-		return none_open(s, e);
+		r = none_open(s, e);
+		return r < 0 ? r : zygote_files(s, "", e);
 	}
 	r = want == BOX_USER ? FAIL(&why, ERR_DENIED, "tier user was asked for")
 	                     : cg_open(&s->cg, s->n_slots, &why);
@@ -368,7 +406,8 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 		               why.msg);
 	s->tier = r < 0 ? BOX_USER : BOX_FULL;
 	s->polls = r < 0;
-	r = filter_make(s->polls, &s->filter, e);
+	r = filter_make(s->polls ? FILTER_NO_SHM : FILTER_ALL_IPC, &s->filter, e);
+	r = r < 0 ? r : filter_make(FILTER_NO_IPC, &s->zygote_filter, e);
 	r = r < 0 ? r : ns_enter(s, e);
 	return r < 0 ? r : ns_make_root(s, e);
 }
@@ -394,6 +433,12 @@ static int start_slots(struct server *s, struct err *e)
 			            sl->page->failed ? sl->page->why : "the first box failed");
 		no_proc = no_proc || sl->page->no_proc;
 		s->no_proc = no_proc;
+	}
+	for (int k = 0; k < s->n_zygotes; k++) {
+		int r = zygote_try(s, k, e);
+
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -428,6 +473,30 @@ static void clean_up(struct server *s)
 		(void)io_remove_tree(s->tmp, NULL);
 }
 
+/* The caller's first message. Its texts stay mapped. */
+static int get_setup(struct server *s, struct err *e)
+{
+	struct wire_setup w;
+	struct stat st;
+	int fd[WIRE_MAX_FDS];
+	void *p;
+
+	if (box_wire_recv(s->sock, &w, sizeof w, fd, 0) != sizeof w || w.type != WIRE_SETUP ||
+	    w.n_zygotes > BOX_MAX_ZYGOTES)
+		return FAIL(e, ERR_DENIED, "the caller is of another version");
+	if (w.n_zygotes == 0)
+		return 0;
+	p = fd[0] < 0 || fstat(fd[0], &st) < 0 || st.st_size == 0
+	            ? MAP_FAILED
+	            : mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd[0], 0);
+	if (p == MAP_FAILED)
+		return FAIL(e, ERR_DENIED, "read zygotes: %s", strerror(errno));
+	(void)close(fd[0]);
+	s->n_zygotes = (int)w.n_zygotes;
+	return box_wire_get_zygotes((struct str){ p, (size_t)st.st_size }, s->zygote, s->n_zygotes,
+	                            e);
+}
+
 static enum box_tier tier_of(const char *text)
 {
 	enum box_tier t = BOX_AUTO;
@@ -450,7 +519,8 @@ int main(int argc, char **argv)
 	(void)fcntl(WIRE_SOCK, F_SETFD, FD_CLOEXEC);
 	(void)syscall(SYS_close_range, WIRE_SOCK + 1, ~0U, 0);
 	reset_signals();
-	r = prepare(&s, &e);
+	r = get_setup(&s, &e);
+	r = r < 0 ? r : prepare(&s, &e);
 	r = r < 0 ? r : isolate(&s, tier_of(argv[1]), &e);
 	r = r < 0 ? r : start_slots(&s, &e);
 	describe(&s);

@@ -24,14 +24,29 @@ enum {
 	KEEPER_TRIES = 3, /* then a slot is given up */
 };
 
+/* What a process that is about to belong to a program keeps and loses. */
+struct rights {
+	uint32_t id;      /* its user id, if slot_ids */
+	uint8_t slot_ids; /* each slot has its own */
+	uint8_t polls;    /* no cgroup limits memory and processes */
+	uint8_t no_proc, none;
+	uint8_t ours; /* processes of ours that RLIMIT_NPROC counts */
+};
+
 /* Control files of one slot's cgroup, opened before the host's file system is out of sight. */
 struct cg_slot {
 	int procs[CG_MAX]; /* cgroup.procs of each hierarchy */
-	int mem_limit, mem_swap, mem_peak, mem_events, pids_max, cpu;
+	int mem_limit, mem_swap, mem_peak, mem_now, mem_events, pids_max, cpu;
 	int oom_event; /* version 1: an eventfd; version 2: mem_events itself; -1: none */
 	int64_t mem_set, pids_set; /* as written last */
 	int64_t oom_kills;         /* as read last */
 	bool peak_resets;
+};
+
+/* What of ours is in a slot's cgroup beside a program. */
+struct idle {
+	int64_t bytes;
+	int procs;
 };
 
 struct cgroups {
@@ -50,8 +65,11 @@ struct slot_page {
 	_Atomic int64_t start_ns; /* CLOCK_MONOTONIC just before the exec; 0: not yet */
 	_Atomic int64_t end_ns;   /* the payload was gone; 0: not seen */
 	_Atomic int64_t cpu_base_ns, cpu_end_ns;
+	/* of a zygote's job: the same by the cgroup, which misses no process but counts ticks */
+	_Atomic int64_t cg_base_ns, cg_end_ns;
 	_Atomic int64_t peak_bytes;
 	_Atomic int status; /* of the payload, as wait() gives it; valid if end_ns */
+	_Atomic int early;  /* pair: the program's process ended first */
 	_Atomic int over;   /* limit that init saw crossed: enum box_end, or 0 */
 	_Atomic int failed; /* 'why' holds a fault of ours */
 	_Atomic int no_proc;
@@ -77,6 +95,16 @@ struct channel {
 	char small[WIRE_INLINE / BOX_CHANNELS];
 };
 
+enum zygote_state { ZYGOTE_DEAD, ZYGOTE_STARTING, ZYGOTE_IDLE, ZYGOTE_ENDING };
+
+struct zygote {
+	enum zygote_state state;
+	int fd, sock, log; /* pidfd, socket, its stderr; -1 */
+	int failures;      /* that never became ready, in a row */
+	int jobs;
+	int64_t base_bytes; /* memory of the slot while nothing runs; 0: not known yet */
+};
+
 enum slot_state { SLOT_DEAD, SLOT_STARTING, SLOT_IDLE, SLOT_RUNNING };
 
 struct slot {
@@ -86,7 +114,10 @@ struct slot {
 	int keeper_fd, sock, init_fd; /* pidfd, socket, pidfd; -1 */
 	int failures;                 /* of keepers that never became ready, in a row */
 	struct slot_page *page;
+	int page_fd;
+	struct zygote zygote[BOX_MAX_ZYGOTES];
 	struct wire_job job;      /* RUNNING */
+	uint64_t program;         /* of the last job */
 	int64_t sent_ns, next_ns; /* when the job was sent; when to look at its limits */
 	enum box_end killed_for;  /* BOX_EXITED: not killed by us */
 	bool kill;                /* as soon as its pidfd is here */
@@ -108,7 +139,9 @@ struct server {
 	bool no_proc;              /* a box gets no /proc of its own */
 	int cpus;
 	struct cgroups cg;
-	struct sock_fprog filter;
+	struct sock_fprog filter, zygote_filter;
+	struct box_zygote zygote[BOX_MAX_ZYGOTES];
+	int n_zygotes;
 	struct slot *slot;
 	char missing[512], about[512];
 	char tmp[64]; /* tier none: folder of the boxes */
@@ -118,8 +151,9 @@ struct server {
 int cg_open(struct cgroups *cg, int slots, struct err *e);
 void cg_close(struct cgroups *cg);
 int cg_join(const struct cg_slot *c); /* moves the calling process; -1 and errno */
-int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e);
-int64_t cg_cpu_ns(int fd);
+int cg_prepare(struct cg_slot *c, const struct box_limits *l, const struct idle *idle,
+               struct err *e);
+int64_t cg_now(const struct cg_slot *c);  /* bytes in use */
 int64_t cg_peak(const struct cg_slot *c); /* bytes, or 0 if not known */
 bool cg_oom(struct cg_slot *c);           /* killed for memory since the last call */
 bool cg_oom_event(struct cg_slot *c);     /* the same, when oom_event has become ready */
@@ -132,7 +166,8 @@ int ns_make_root(const struct server *s, struct err *e);
 int none_open(struct server *s, struct err *e);
 
 /* boxd_filter.c: the system-call filter as BPF. */
-int filter_make(bool no_sysv_shm, struct sock_fprog *ret, struct err *e);
+enum filter_ipc { FILTER_ALL_IPC, FILTER_NO_SHM, FILTER_NO_IPC };
+int filter_make(enum filter_ipc ipc, struct sock_fprog *ret, struct err *e);
 
 /* boxd_keeper.c: starts the keeper of a slot; it answers KEEPER_READY. */
 int keeper_start(const struct server *s, struct slot *sl, struct err *e);
@@ -140,42 +175,68 @@ int keeper_start(const struct server *s, struct slot *sl, struct err *e);
 /* boxd_init.c: PID 1 of a box. With job == NULL it only tries to set up a box. */
 _Noreturn void init_main(const struct server *s, const struct slot *sl,
                          const struct keeper_job *job, const int fd[WIRE_MAX_FDS]);
+/* The first steps of an init or a zygote: its namespaces and folders. Does not return on failure.
+ */
+void box_set_up(const struct server *s, const struct slot *sl, int64_t disk_bytes, bool zygote);
 /* Says in the page why a box failed. */
 void page_fail(struct slot_page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* boxd_mount.c: the private file systems of one box; false: said in the page. */
-bool mount_box(const struct server *s, const struct slot *sl, const struct box_limits *l);
+bool mount_box(const struct server *s, const struct slot *sl, int64_t disk_bytes, bool zygote);
 
 /* boxd_payload.c: the process that becomes the program. */
 _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const struct box_limits *l, const struct box_plan *plan,
                             const int fd[WIRE_MAX_FDS]);
 
-void drop_bounding_set(void); /* no program that is executed from here gains a capability */
+void make_env(const struct server *s, const char *const *own, char **env, char *home, size_t room);
+struct rights server_rights(const struct server *s, const struct slot *sl);
 
-/* boxd_meter.c: what init sees of the processes of its box, through their own /proc. */
-struct meter {
-	int64_t rss_bytes, cpu_ns;
-	int n;
-};
-void meter_look(struct meter *ret);
-int64_t meter_pss(void); /* exact where pages are shared, but slow; bytes */
+/* boxd_rights.c; false and errno */
+bool rights_limit(const struct rights *r, const struct box_limits *l);
+bool rights_drop(const struct rights *r);
+/* No program that is executed from here gains a capability but those of the mask. */
+void drop_bounding_set(uint64_t keep);
+
+/* boxd_zygote.c: the zygotes of a slot, as the server sees them. */
+/* Once, into the root that boxes share and that is now at 'root'. */
+int zygote_files(const struct server *s, const char *root, struct err *e);
+int zygote_start_job(struct server *s, struct slot *sl, const int fd[WIRE_MAX_FDS], struct err *e);
+void zygote_hear(struct server *s, struct slot *sl, int k);
+void zygote_died(struct server *s, struct slot *sl, int k);
+/* Started in the first slot and awaited: whatever is wrong with the interpreter shows now. */
+int zygote_try(struct server *s, int k, struct err *e);
+
+/* boxd_meter.c: what init or a zygote sees of the processes of its box, through their own /proc.
+ * True: a limit was crossed, as the page says. reaped_ns: CPU time of those that are gone.
+ */
+bool meter_over(struct slot_page *p, const struct box_limits *l, int64_t reaped_ns);
+int64_t cg_cpu_ns(int fd); /* of a cgroup */
+
+/* boxd_reap.c */
+struct rusage;
+int64_t rusage_ns(const struct rusage *ru);
+int64_t children_ns(void);   /* CPU time of all that were waited for */
+int64_t reap_all(void);      /* in a PID namespace of which we are the init; returns CPU time */
+int64_t reap_children(void); /* without one: kill until no child is left */
 
 /* boxd_slot.c: the life of a job in a slot. */
 int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, int plan, int in,
                struct err *e);
-void slot_hear(struct server *s, struct slot *sl, bool wait);    /* a message of its keeper */
-void slot_read(struct server *s, struct slot *sl, int ch);       /* output of the program */
-void slot_watch(struct server *s, struct slot *sl, int64_t now); /* limits of time */
+void slot_hear(struct server *s, struct slot *sl, bool wait);     /* a message of its keeper */
+void slot_read(struct server *s, struct slot *sl, int ch);        /* output of the program */
+void slot_watch(struct server *s, struct slot *sl, int64_t now);  /* limits of time */
+int slot_limit(struct server *s, struct slot *sl, struct err *e); /* into the cgroup */
 void slot_oom(struct server *s, struct slot *sl);
 void slot_keeper_died(struct server *s, struct slot *sl);
 /* Of a job that is 'gone': fills head and takes the outputs; the slot is idle then. */
 void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
                  char small[WIRE_INLINE], size_t *ret_small, int fd[BOX_CHANNELS]);
-void slot_end(struct slot *sl); /* kills keeper and box */
+void slot_end(struct slot *sl);                               /* kills keeper, zygotes and box */
+void box_gone(struct server *s, struct slot *sl, int status); /* what runs has ended */
 
 /* Events of the epoll set. */
-enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM };
+enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM, EV_ZYGOTE, EV_ZYGOTE_END };
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);
 
 #endif

@@ -319,6 +319,8 @@ static int open_slot(struct cgroups *cg, int i, const int at[CG_MAX], struct err
 	                     O_RDWR | O_CLOEXEC);
 	c->mem_peak = openat(mem, v == 1 ? "memory.max_usage_in_bytes" : "memory.peak",
 	                     O_RDWR | O_CLOEXEC);
+	c->mem_now = openat(mem, v == 1 ? "memory.usage_in_bytes" : "memory.current",
+	                    O_RDONLY | O_CLOEXEC);
 	if (v == 2 && c->mem_peak < 0)
 		c->mem_peak = openat(mem, "memory.peak", O_RDONLY | O_CLOEXEC);
 	c->mem_events =
@@ -429,17 +431,19 @@ static bool set_memory(struct cg_slot *c, int64_t bytes, bool v1_swap)
 	return ok;
 }
 
-int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e)
+int cg_prepare(struct cg_slot *c, const struct box_limits *l, const struct idle *idle,
+               struct err *e)
 {
-	enum { OURS = 2 /* keeper and init */ };
+	int procs = l->procs + idle->procs;
+	int64_t mem = l->mem_bytes + idle->bytes;
 	bool v1_swap = c->mem_swap >= 0 && get(c->mem_swap, NULL) > 0;
 
-	if (!set_memory(c, l->mem_bytes, v1_swap))
-		return FAIL(e, ERR_SYS, "cgroup memory limit %lld: %s", (long long)l->mem_bytes,
+	if (!set_memory(c, mem, v1_swap))
+		return FAIL(e, ERR_SYS, "cgroup memory limit %lld: %s", (long long)mem,
 		            strerror(errno));
-	if (c->pids_set != l->procs + OURS && !put(c->pids_max, l->procs + OURS))
+	if (c->pids_set != procs && !put(c->pids_max, procs))
 		return FAIL(e, ERR_SYS, "cgroup pids limit: %s", strerror(errno));
-	c->pids_set = l->procs + OURS;
+	c->pids_set = procs;
 	if (c->peak_resets)
 		(void)put(c->mem_peak, 0);
 	if (c->oom_event >= 0)
@@ -447,17 +451,9 @@ int cg_prepare(struct cg_slot *c, const struct box_limits *l, struct err *e)
 	return 0;
 }
 
-int64_t cg_cpu_ns(int fd)
+int64_t cg_now(const struct cg_slot *c)
 {
-	char text[256];
-	ssize_t n = pread(fd, text, sizeof text - 1, 0);
-
-	if (n <= 0)
-		return 0;
-	text[n] = 0;
-	if (!strncmp(text, "usage_usec ", 11)) /* version 2 */
-		return strtoll(text + 11, NULL, 10) * 1000;
-	return strtoll(text, NULL, 10);
+	return get(c->mem_now, NULL);
 }
 
 int64_t cg_peak(const struct cg_slot *c)

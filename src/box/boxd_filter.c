@@ -28,7 +28,7 @@ enum {
 	X32 = 0x40000000,
 };
 
-/* Answers: the first are one instruction, the others look at the first argument. */
+/* Answers: the first are one instruction, the others look at an argument. */
 enum answer {
 	ALLOW,
 	KILL,
@@ -39,6 +39,9 @@ enum answer {
 	BY_UNSHARE,
 	BY_SOCKET,
 	BY_PERSONA,
+	BY_SELF,
+	BY_PRIORITY,
+	BY_IOCTL,
 	N_ANSWERS
 };
 
@@ -56,6 +59,19 @@ static const struct {
 	{ "process_mrelease", NO },
 	{ "migrate_pages", NO },
 	{ "move_pages", NO },
+	/* ours may have the same user id; the number of another process is refused */
+	{ "prlimit64", BY_SELF },
+	{ "sched_setaffinity", BY_SELF },
+	{ "sched_setattr", BY_SELF },
+	{ "sched_setparam", BY_SELF },
+	{ "sched_setscheduler", BY_SELF },
+	{ "setpriority", BY_PRIORITY },
+	{ "ioprio_set", NO },
+	/* marks on folders that outlive a job of a zygote */
+	{ "setxattr", NO },
+	{ "lsetxattr", NO },
+	{ "fsetxattr", NO },
+	{ "ioctl", BY_IOCTL },
 	/* namespaces and mounts; clone3 hides its flags from a filter */
 	{ "setns", KILL },
 	{ "unshare", BY_UNSHARE },
@@ -135,7 +151,21 @@ static const struct {
  */
 static const int newer[] = { 451, 452, 453, 454, 455, 456, 462 };
 
-static enum answer answer_of(int nr, bool no_sysv_shm)
+/* What would outlive a program: memory that no process holds (SHM), and all of it (IPC) where the
+ * namespace is shared by the jobs of a zygote.
+ */
+static bool is_ipc(const char *name, enum filter_ipc ipc)
+{
+	static const char *const call[] = { "shmget", "semget", "msgget", "mq_open" };
+	size_t n = ipc == FILTER_ALL_IPC ? 0 : ipc == FILTER_NO_SHM ? 1 : 4;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(name, call[i]))
+			return true;
+	return false;
+}
+
+static enum answer answer_of(int nr, enum filter_ipc ipc)
 {
 	enum answer a = NONE;
 	char *name;
@@ -145,7 +175,7 @@ static enum answer answer_of(int nr, bool no_sysv_shm)
 			return ALLOW;
 	name = nr <= REVIEWED ? seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr) : NULL;
 	if (name)
-		a = no_sysv_shm && !strcmp(name, "shmget") ? NONE : ALLOW;
+		a = is_ipc(name, ipc) ? NONE : ALLOW;
 	for (size_t i = 0; name && i < sizeof denied / sizeof denied[0]; i++)
 		if (!strcmp(name, denied[i].name))
 			a = denied[i].answer;
@@ -204,9 +234,9 @@ static void put_return(struct prog *p, uint32_t action)
 }
 
 /* Arguments that these calls take have 32 bits; the kernel ignores or refuses the upper half. */
-static void put_load_arg(struct prog *p)
+static void put_load_arg(struct prog *p, int i)
 {
-	uint32_t off = offsetof(struct seccomp_data, args);
+	uint32_t off = offsetof(struct seccomp_data, args) + 8 * (uint32_t)i;
 
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 		off += 4;
@@ -216,6 +246,8 @@ static void put_load_arg(struct prog *p)
 static void put_answer(struct prog *p, enum answer a)
 {
 	static const uint32_t persona[] = { 0, 0x40000 /* ADDR_NO_RANDOMIZE */, 0xffffffff };
+	/* FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR */
+	static const uint32_t set_flags[] = { 0x40086602, 0x401c5820 };
 	const uint32_t spaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
 	                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 	const uint32_t new_time = 0x80; /* CLONE_NEWTIME; for clone() a part of the signal */
@@ -239,25 +271,44 @@ static void put_answer(struct prog *p, enum answer a)
 		return;
 	case BY_CLONE:
 	case BY_UNSHARE:
-		put_load_arg(p);
+		put_load_arg(p, 0);
 		(void)put(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1));
 		put_return(p, SECCOMP_RET_KILL_PROCESS);
 		put_return(p, SECCOMP_RET_ALLOW);
 		return;
 	case BY_SOCKET:
-		put_load_arg(p);
+		put_load_arg(p, 0);
 		(void)put(p,
 		          (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 1));
 		put_return(p, SECCOMP_RET_ALLOW);
 		put_return(p, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
 		return;
 	case BY_PERSONA:
-		put_load_arg(p);
+		put_load_arg(p, 0);
 		for (uint8_t i = 0; i < 3; i++)
 			(void)put(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 			                                          persona[i], 3 - i, 0));
 		put_return(p, SECCOMP_RET_ERRNO | EPERM);
 		put_return(p, SECCOMP_RET_ALLOW);
+		return;
+	case BY_PRIORITY:
+		put_load_arg(p, 1);
+		(void)put(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+		put_return(p, SECCOMP_RET_ERRNO | EPERM);
+		__attribute__((fallthrough)); /* and the first is PRIO_PROCESS, 0 as well */
+	case BY_SELF:
+		put_load_arg(p, 0);
+		(void)put(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1));
+		put_return(p, SECCOMP_RET_ALLOW);
+		put_return(p, SECCOMP_RET_ERRNO | EPERM);
+		return;
+	case BY_IOCTL:
+		put_load_arg(p, 1);
+		for (uint8_t i = 0; i < 2; i++)
+			(void)put(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			                                          set_flags[i], 2 - i, 0));
+		put_return(p, SECCOMP_RET_ALLOW);
+		put_return(p, SECCOMP_RET_ERRNO | EPERM);
 		return;
 	case N_ANSWERS:
 		break;
@@ -275,14 +326,14 @@ static void resolve(struct prog *p, unsigned n_tree, const unsigned at[N_ANSWERS
 	}
 }
 
-static void make(struct prog *p, bool no_sysv_shm)
+static void make(struct prog *p, enum filter_ipc ipc)
 {
 	struct run run[NUMBERS + 3];
 	unsigned at[N_ANSWERS], n_tree, i;
 	int n = 0;
 
 	for (int nr = 0; nr < NUMBERS; nr++) {
-		enum answer a = answer_of(nr, no_sysv_shm);
+		enum answer a = answer_of(nr, ipc);
 
 		if (n == 0 || run[n - 1].answer != a)
 			run[n++] = (struct run){ (uint32_t)nr, a };
@@ -306,14 +357,14 @@ static void make(struct prog *p, bool no_sysv_shm)
 	resolve(p, n_tree, at);
 }
 
-int filter_make(bool no_sysv_shm, struct sock_fprog *ret, struct err *e)
+int filter_make(enum filter_ipc ipc, struct sock_fprog *ret, struct err *e)
 {
 	struct prog *p = calloc(1, sizeof *p);
 	struct sock_filter *f;
 
 	if (!p)
 		return FAIL(e, ERR_NOMEM, "system-call filter");
-	make(p, no_sysv_shm);
+	make(p, ipc);
 	f = malloc(p->n * sizeof *f);
 	if (f)
 		memcpy(f, p->f, p->n * sizeof *f);

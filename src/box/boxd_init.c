@@ -28,17 +28,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-void page_fail(struct slot_page *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (p->failed)
-		return;
-	va_start(ap, fmt);
-	(void)vsnprintf(p->why, sizeof p->why, fmt, ap);
-	va_end(ap);
-	p->failed = 1;
-}
+enum { TRIAL_BYTES = 1 << 20 };
 
 static _Noreturn void die(const struct slot *sl, const char *what)
 {
@@ -103,24 +93,6 @@ static void load_plan(const struct slot *sl, int fd, struct box_plan *ret)
 	}
 }
 
-static int64_t rusage_ns(const struct rusage *ru)
-{
-	return (ru->ru_utime.tv_sec + ru->ru_stime.tv_sec) * NS_PER_S +
-	       (ru->ru_utime.tv_usec + ru->ru_stime.tv_usec) * 1000;
-}
-
-/* Kill and reap all others, so that their CPU time is known. As PID 1, "all" ends at the border of
- * the namespace; anywhere else it would be every process of the machine.
- */
-static void empty_box(void)
-{
-	if (getpid() != 1)
-		return;
-	do
-		(void)kill(-1, SIGKILL);
-	while (wait(NULL) > 0);
-}
-
 /* Reaps what has ended. True when the payload has. */
 static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
 {
@@ -135,9 +107,8 @@ static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
 		if (!s->polls) {
 			sl->page->cpu_end_ns = cg_cpu_ns(KEEPER_CPU);
 		} else {
-			empty_box();
-			if (getrusage(RUSAGE_CHILDREN, &ru) == 0)
-				sl->page->cpu_end_ns = rusage_ns(&ru);
+			(void)reap_all();
+			sl->page->cpu_end_ns = children_ns();
 		}
 		if (getrusage(RUSAGE_CHILDREN, &ru) == 0 &&
 		    ru.ru_maxrss * INT64_C(1024) > sl->page->peak_bytes)
@@ -147,24 +118,6 @@ static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
 		return true;
 	}
 	return false;
-}
-
-/* Memory and CPU time where no cgroup counts them. */
-static void look(const struct slot *sl, const struct box_limits *l)
-{
-	struct slot_page *p = sl->page;
-	struct meter m;
-
-	meter_look(&m);
-	if (m.rss_bytes > l->mem_bytes)
-		m.rss_bytes = meter_pss();
-	if (m.rss_bytes > p->peak_bytes)
-		p->peak_bytes = m.rss_bytes;
-	p->cpu_end_ns = m.cpu_ns;
-	if (m.rss_bytes > l->mem_bytes)
-		p->over = BOX_MEM_LIMIT;
-	else if (p->start_ns && m.cpu_ns - p->cpu_base_ns > l->cpu_ns)
-		p->over = BOX_CPU_LIMIT;
 }
 
 static void wait_for(const struct server *s, const struct slot *sl, const struct box_limits *l,
@@ -185,37 +138,13 @@ static void wait_for(const struct server *s, const struct slot *sl, const struct
 		if (reap(s, sl, payload))
 			return;
 		if (looks)
-			look(sl, l);
+			(void)meter_over(sl->page, l, children_ns());
 		if (sl->page->over)
 			return;
 	}
 }
 
-/* Without a PID namespace (tier none) children that escaped are ours: kill until none is left. */
-static void kill_children(void)
-{
-	char text[4096], *p;
-
-	for (int i = 0; i < 1000; i++) {
-		AUTO_FD int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-		size_t n = 0;
-
-		if (fd < 0 || io_read(fd, text, sizeof text - 1, &n, NULL) < 0 || n == 0)
-			return;
-		text[n] = 0;
-		for (p = text; *p;) {
-			long pid = strtol(p, &p, 10);
-
-			if (pid <= 1)
-				return;
-			(void)kill((pid_t)pid, SIGKILL);
-			p += strspn(p, " ");
-		}
-		(void)waitpid(-1, NULL, 0);
-	}
-}
-
-static void set_up(const struct server *s, const struct slot *sl, const struct box_limits *l)
+void box_set_up(const struct server *s, const struct slot *sl, int64_t disk_bytes, bool zygote)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		die(sl, "prctl");
@@ -237,7 +166,7 @@ static void set_up(const struct server *s, const struct slot *sl, const struct b
 		map_ids(sl);
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		die(sl, "prctl");
-	if (!mount_box(s, sl, l))
+	if (!mount_box(s, sl, disk_bytes, zygote))
 		_exit(1);
 	if (chdir("/box") < 0)
 		die(sl, "/box");
@@ -246,13 +175,12 @@ static void set_up(const struct server *s, const struct slot *sl, const struct b
 _Noreturn void init_main(const struct server *s, const struct slot *sl,
                          const struct keeper_job *job, const int fd[WIRE_MAX_FDS])
 {
-	static const struct box_limits trial = { .disk_bytes = 1 << 20 };
 	struct box_plan plan;
 	sigset_t set;
 	pid_t pid;
 	int sigfd;
 
-	set_up(s, sl, job ? &job->limits : &trial);
+	box_set_up(s, sl, job ? job->limits.disk_bytes : TRIAL_BYTES, false);
 	if (!job)
 		_exit(0);
 	load_plan(sl, fd[0], &plan);
@@ -276,6 +204,6 @@ _Noreturn void init_main(const struct server *s, const struct slot *sl,
 		payload_main(s, sl, &job->limits, &plan, fd);
 	wait_for(s, sl, &job->limits, pid, sigfd);
 	if (s->tier == BOX_NONE)
-		kill_children();
+		(void)reap_children();
 	_exit(0);
 }

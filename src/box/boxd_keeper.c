@@ -1,6 +1,6 @@
 /* boxd_keeper.c - the long-lived process of a slot. It lives in the slot's cgroup and network
- * namespace, so that a box is born into them, and starts one box after the other. Later it is the
- * home of the slot's zygotes: they stand between keeper and init, and inherit both places.
+ * namespace, so that a box is born into them, and starts one box after the other. Zygotes do not
+ * need it: they are children of the server (boxd_zygote.c).
  */
 #include "box/boxd.h"
 
@@ -103,7 +103,7 @@ static _Noreturn void keeper_main(const struct server *s, const struct slot *sl,
 			_exit(1);
 		}
 		(void)unshare(CLONE_NEWCGROUP); /* only hides a path */
-		drop_bounding_set();
+		drop_bounding_set(0);
 	}
 	run_box(s, sl, NULL, NULL);
 	for (;;) {

@@ -13,12 +13,29 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/clock.h"
+
+int64_t cg_cpu_ns(int fd)
+{
+	char text[256];
+	ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	if (!strncmp(text, "usage_usec ", 11)) /* version 2 */
+		return strtoll(text + 11, NULL, 10) * 1000;
+	return strtoll(text, NULL, 10);
+}
+
+struct meter {
+	int64_t rss_bytes, cpu_ns;
+	int n;
+};
 
 static bool slurp(const char *pid, const char *name, char *text, size_t room)
 {
@@ -65,10 +82,9 @@ static int64_t files_bytes(void)
 	return (int64_t)(v.f_blocks - v.f_bfree) * (int64_t)v.f_frsize;
 }
 
-void meter_look(struct meter *ret)
+static void meter_look(struct meter *ret)
 {
 	struct meter m = { .rss_bytes = files_bytes() };
-	struct rusage ru;
 	DIR *d = opendir("/proc");
 
 	for (struct dirent *f; d && (f = readdir(d));)
@@ -76,13 +92,10 @@ void meter_look(struct meter *ret)
 			add_process(f->d_name, &m);
 	if (d)
 		(void)closedir(d);
-	if (getrusage(RUSAGE_CHILDREN, &ru) == 0)
-		m.cpu_ns += (ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * NS_PER_S +
-		            (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
 	*ret = m;
 }
 
-int64_t meter_pss(void)
+static int64_t meter_pss(void)
 {
 	int64_t sum = files_bytes();
 	DIR *d = opendir("/proc");
@@ -101,4 +114,22 @@ int64_t meter_pss(void)
 	if (d)
 		(void)closedir(d);
 	return sum;
+}
+
+bool meter_over(struct slot_page *p, const struct box_limits *l, int64_t reaped_ns)
+{
+	struct meter m;
+
+	meter_look(&m);
+	m.cpu_ns += reaped_ns;
+	if (m.rss_bytes > l->mem_bytes)
+		m.rss_bytes = meter_pss();
+	if (m.rss_bytes > p->peak_bytes)
+		p->peak_bytes = m.rss_bytes;
+	p->cpu_end_ns = m.cpu_ns;
+	if (m.rss_bytes > l->mem_bytes)
+		p->over = BOX_MEM_LIMIT;
+	else if (p->start_ns && m.cpu_ns - p->cpu_base_ns > l->cpu_ns)
+		p->over = BOX_CPU_LIMIT;
+	return p->over;
 }

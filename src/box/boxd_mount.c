@@ -33,7 +33,10 @@ static bool mount_proc(const struct server *s, const struct slot *sl)
 	return failed(sl, "hide /proc");
 }
 
-bool mount_box(const struct server *s, const struct slot *sl, const struct box_limits *l)
+/* The folders of a zygote outlive a job: there they are not the program's own where that can be, so
+ * that it can leave no mark on them.
+ */
+bool mount_box(const struct server *s, const struct slot *sl, int64_t disk_bytes, bool zygote)
 {
 	static const struct {
 		const char *dir, *at;
@@ -43,17 +46,17 @@ bool mount_box(const struct server *s, const struct slot *sl, const struct box_l
 		{ "/w/tmp", "/tmp", 01777 },
 		{ "/w/shm", "/dev/shm", 01777 },
 	};
-	uid_t id =
-		s->slot_ids ? (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index : geteuid();
+	struct rights r = server_rights(s, sl);
+	uid_t id = s->slot_ids && !zygote ? r.id : geteuid();
 	char opts[96];
 
-	(void)snprintf(opts, sizeof opts, "size=%lld,nr_inodes=%d,mode=0755",
-	               (long long)l->disk_bytes, INODES);
-	if (mount("box", "/w", "tmpfs", MS_NOSUID | MS_NODEV, opts) < 0)
+	(void)snprintf(opts, sizeof opts, "size=%lld,nr_inodes=%d,mode=0755", (long long)disk_bytes,
+	               INODES);
+	if (mount("box", "/w", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOATIME, opts) < 0)
 		return failed(sl, "mount tmpfs");
 	for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
 		if (mkdir(part[i].dir, 0755) < 0 || chown(part[i].dir, id, id) < 0 ||
-		    chmod(part[i].dir, part[i].mode) < 0)
+		    chmod(part[i].dir, zygote ? 01777 : part[i].mode) < 0)
 			return failed(sl, part[i].dir);
 		if (mount(part[i].dir, part[i].at, NULL, MS_BIND, NULL) < 0)
 			return failed(sl, part[i].at);

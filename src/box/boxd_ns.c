@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static _Noreturn void write_maps(pid_t pid, int go, unsigned host, int slots)
 
 	if (read(go, &c, 1) != 1)
 		_exit(1);
-	(void)snprintf(text, sizeof text, "0 0 1\n%d %u %d\n", BOX_ID, host, slots);
+	(void)snprintf(text, sizeof text, "0 0 1\n%d %u %d\n", BOX_ID, host, 2 * slots);
 	for (int i = 0; i < 2; i++) {
 		(void)snprintf(path, sizeof path, "/proc/%d/%s_map", pid, kind[i]);
 		if (write_file(path, text) < 0)
@@ -103,9 +104,10 @@ static int enter_user(struct server *s, struct err *e)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
-	unsigned host = ids_are_mapped(HOST_ID, (unsigned)s->n_slots) ? HOST_ID : HOST_ID_LOW;
+	unsigned n = 2 * (unsigned)s->n_slots; /* programs and trusted processes */
+	unsigned host = ids_are_mapped(HOST_ID, n) ? HOST_ID : HOST_ID_LOW;
 
-	if (s->root && ids_are_mapped(host, (unsigned)s->n_slots)) {
+	if (s->root && ids_are_mapped(host, n)) {
 		if (enter_with_slot_ids(host, s->n_slots)) {
 			s->userns = s->slot_ids = true;
 			return 0;
@@ -257,6 +259,48 @@ static int show_etc(struct err *e)
 	return r;
 }
 
+/* The folder above the one of a program (/opt/x of /opt/x/bin/python3), where it is no system
+ * folder. A folder that holds more than an interpreter is refused: programs could read it all.
+ */
+static int show_prefix(const char *path, struct err *e)
+{
+	static const char *const mark[] = { "pyvenv.cfg", "lib", "lib64", "libexec" };
+	char dir[PATH_MAX], file[PATH_MAX + 16];
+	char *slash;
+	bool found = false;
+
+	(void)snprintf(dir, sizeof dir, "%s", path);
+	for (int i = 0; i < 2; i++) {
+		slash = strrchr(dir, '/');
+		if (!slash || slash == dir)
+			return 0; /* /bin/x */
+		*slash = 0;
+	}
+	if (!strcmp(dir, "/usr") || !strncmp(dir, "/usr/", 5))
+		return 0;
+	for (size_t i = 0; i < sizeof mark / sizeof mark[0]; i++) {
+		(void)snprintf(file, sizeof file, "%s/%s", dir, mark[i]);
+		found = found || access(file, F_OK) == 0;
+	}
+	if (!found)
+		return FAIL(e, ERR_DENIED,
+		            "%s lies in no installation of its own, so boxes cannot show it", path);
+	return show(dir, false, e);
+}
+
+static int show_interpreter(const char *path, struct err *e)
+{
+	char real[PATH_MAX];
+	int r;
+
+	if (path[0] != '/')
+		return FAIL(e, ERR_DENIED, "interpreter '%s' is no absolute path", path);
+	if (access(path, X_OK) < 0 || !realpath(path, real))
+		return FAIL(e, ERR_DENIED, "interpreter %s: %s", path, strerror(errno));
+	r = show_prefix(path, e);
+	return r < 0 ? r : show_prefix(real, e);
+}
+
 static int make_tree(const struct server *s, struct err *e)
 {
 	static const char *const dirs[] = { "/box",     "/tmp", "/w",   "/proc", "/dev",
@@ -287,7 +331,10 @@ static int make_tree(const struct server *s, struct err *e)
 		if (symlink(links[i][0], links[i][1]) < 0)
 			r = FAIL(e, ERR_DENIED, "link %s: %s", links[i][1], strerror(errno));
 	r = r < 0 ? r : make_etc(s, e);
-	return r < 0 ? r : show_etc(e);
+	r = r < 0 ? r : show_etc(e);
+	for (int k = 0; r == 0 && k < s->n_zygotes; k++)
+		r = show_interpreter(s->zygote[k].argv[0], e);
+	return r < 0 ? r : zygote_files(s, ROOT, e);
 }
 
 int ns_make_root(const struct server *s, struct err *e)

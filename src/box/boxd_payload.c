@@ -5,16 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
-#include <linux/securebits.h>
-#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,42 +19,10 @@
 #include "base/auto.h"
 #include "base/clock.h"
 
-enum { FILES_OPEN = 256, CAPS = 64 };
-
 static _Noreturn void die(const struct slot *sl, const char *what)
 {
 	page_fail(sl->page, "%s: %s", what, strerror(errno));
 	_exit(127);
-}
-
-/* Both limits, but never above the hard limit that we were started with. */
-static void limit(const struct slot *sl, int what, int64_t val)
-{
-	struct rlimit old, r;
-
-	if (getrlimit((__rlimit_resource_t)what, &old) < 0)
-		die(sl, "getrlimit");
-	r.rlim_cur = r.rlim_max = (rlim_t)val < old.rlim_max ? (rlim_t)val : old.rlim_max;
-	if (setrlimit((__rlimit_resource_t)what, &r) < 0)
-		die(sl, "setrlimit");
-}
-
-/* Address space is not limited: run times reserve much more than they use. */
-static void limit_all(const struct server *s, const struct slot *sl, const struct box_limits *l)
-{
-	int64_t data = l->mem_bytes;
-
-	limit(sl, RLIMIT_CPU, l->cpu_ns / NS_PER_S + 2);
-	limit(sl, RLIMIT_FSIZE, l->disk_bytes);
-	limit(sl, RLIMIT_CORE, 0);
-	limit(sl, RLIMIT_NOFILE, FILES_OPEN);
-	limit(sl, RLIMIT_STACK, l->stack_bytes);
-	if (s->polls && !s->no_proc)
-		data = 4 * l->mem_bytes + (INT64_C(2) << 30); /* memory grows between two looks */
-	if (s->polls)
-		limit(sl, RLIMIT_DATA, data);
-	if (s->polls && s->tier != BOX_NONE)
-		limit(sl, RLIMIT_NPROC, l->procs + s->nest); /* init counts where it has our uid */
 }
 
 /* First among equals when memory runs out, before keeper and init. Raising it is always allowed. */
@@ -70,33 +34,6 @@ static void prefer_as_victim(void)
 		(void)!write(fd, "1000", 4);
 }
 
-void drop_bounding_set(void)
-{
-	for (int i = 0; i < CAPS; i++)
-		if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-			return;
-}
-
-static void drop_rights(const struct server *s, const struct slot *sl)
-{
-	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
-	uid_t id = (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index;
-	unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
-	                     SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-	                     SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-
-	if (s->nest) /* a new user namespace begins with all of them */
-		drop_bounding_set();
-	if (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) < 0)
-		die(sl, "securebits");
-	if (s->slot_ids &&
-	    (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0))
-		die(sl, "set user id");
-	if (syscall(SYS_capset, &head, none) < 0)
-		die(sl, "drop capabilities");
-}
-
 static void set_streams(const struct slot *sl, const int fd[WIRE_MAX_FDS])
 {
 	for (int i = 0; i <= BOX_CHANNELS; i++)
@@ -106,9 +43,20 @@ static void set_streams(const struct slot *sl, const int fd[WIRE_MAX_FDS])
 		die(sl, "close_range (needs Linux 5.11)");
 }
 
-/* Fixed variables, and those of the plan, which may replace them. */
-static void make_env(const struct server *s, const struct box_plan *plan, char **env, char *home,
-                     size_t room)
+struct rights server_rights(const struct server *s, const struct slot *sl)
+{
+	uint32_t id = (uint32_t)(s->userns ? BOX_ID : HOST_ID) + (uint32_t)sl->index;
+
+	return (struct rights){ .id = id,
+		                .slot_ids = s->slot_ids,
+		                .polls = s->polls,
+		                .no_proc = s->no_proc,
+		                .none = s->tier == BOX_NONE,
+		                .ours = s->nest };
+}
+
+/* Fixed variables, and own ones, which may replace them. */
+void make_env(const struct server *s, const char *const *own, char **env, char *home, size_t room)
 {
 	static const char *const fixed[] = { "PATH=/usr/local/bin:/usr/bin:/bin",
 		                             "LANG=C.UTF-8",
@@ -119,8 +67,8 @@ static void make_env(const struct server *s, const struct box_plan *plan, char *
 		                             "PYTHONHASHSEED=0" };
 	int n = 0, n_plan = 0;
 
-	for (; plan->env[n_plan]; n_plan++)
-		env[n++] = (char *)(uintptr_t)plan->env[n_plan];
+	for (; own[n_plan]; n_plan++)
+		env[n++] = (char *)(uintptr_t)own[n_plan];
 	(void)snprintf(home, room, "HOME=%s", s->tier == BOX_NONE ? "." : "/box");
 	env[n++] = home;
 	for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
@@ -128,7 +76,7 @@ static void make_env(const struct server *s, const struct box_plan *plan, char *
 		bool replaced = false;
 
 		for (int k = 0; k < n_plan; k++)
-			replaced = replaced || !strncmp(fixed[i], plan->env[k], len);
+			replaced = replaced || !strncmp(fixed[i], own[k], len);
 		if (!replaced)
 			env[n++] = (char *)(uintptr_t)fixed[i];
 	}
@@ -140,6 +88,7 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const int fd[WIRE_MAX_FDS])
 {
 	char home[32], *env[BOX_MAX_ARGS + 16], *argv[BOX_MAX_ARGS];
+	struct rights r = server_rights(s, sl);
 	sigset_t none;
 
 	(void)setsid();
@@ -147,13 +96,14 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
 	if (s->tier != BOX_NONE)
 		prefer_as_victim();
 	set_streams(sl, fd);
-	make_env(s, plan, env, home, sizeof home);
+	make_env(s, plan->env, env, home, sizeof home);
 	memcpy(argv, plan->argv, sizeof argv);
-	limit_all(s, sl, l);
+	if (!rights_limit(&r, l))
+		die(sl, "limits");
 	sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	if (s->tier != BOX_NONE)
-		drop_rights(s, sl);
+	if (!rights_drop(&r))
+		die(sl, "drop rights");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		die(sl, "no_new_privs");
 	if (s->filter.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &s->filter) < 0)

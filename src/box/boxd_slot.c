@@ -25,7 +25,10 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-#define TICK_NS (10 * NS_PER_MS) /* shortest time between two looks at the CPU time */
+#define CG_TICKS_NS (20 * NS_PER_MS)     /* how far the cgroup's CPU time may be off */
+#define WARMING     ((int64_t)128 << 20) /* memory granted until it is known what a zygote needs */
+#define STOP_NS     (NS_PER_S)           /* until a zygote that does not obey is killed */
+#define TICK_NS     (10 * NS_PER_MS)     /* shortest time between two looks at the CPU time */
 
 static int64_t min_ns(int64_t a, int64_t b)
 {
@@ -37,9 +40,15 @@ static void kill_box(const struct server *s, struct slot *sl, enum box_end why)
 	if (sl->killed_for == BOX_EXITED)
 		sl->killed_for = why;
 	sl->kill = true;
-	if (sl->init_fd >= 0)
+	if (sl->job.zygote) {
+		/* It ends the job; if it does not, the next look ends it. */
+		(void)syscall(SYS_pidfd_send_signal, sl->zygote[sl->job.zygote - 1].fd, SIGUSR1,
+		              NULL, 0);
+		sl->next_ns = now_ns() + STOP_NS;
+	} else if (sl->init_fd >= 0) {
 		(void)syscall(SYS_pidfd_send_signal, sl->init_fd,
 		              s->tier == BOX_NONE ? SIGTERM : SIGKILL, NULL, 0);
+	}
 }
 
 static void close_channels(struct slot *sl)
@@ -78,6 +87,7 @@ static void reset(struct slot *sl, const struct wire_job *job)
 {
 	close_channels(sl);
 	sl->job = *job;
+	sl->program = job->program;
 	sl->killed_for = BOX_EXITED;
 	sl->kill = sl->gone = false;
 	sl->init_status = 0;
@@ -85,21 +95,48 @@ static void reset(struct slot *sl, const struct wire_job *job)
 	memset(sl->page, 0, sizeof *sl->page);
 }
 
+/* Keeper, zygotes, and init or the trusted process of a pair. */
+static struct idle slot_idle(const struct slot *sl)
+{
+	struct idle i = { .procs = 1 + (!sl->job.zygote || sl->job.pair) };
+
+	for (int k = 0; k < BOX_MAX_ZYGOTES; k++) {
+		const struct zygote *zy = &sl->zygote[k];
+
+		i.procs += zy->state != ZYGOTE_DEAD;
+		i.bytes = zy->base_bytes > i.bytes ? zy->base_bytes : i.bytes;
+		if (zy->state == ZYGOTE_STARTING)
+			i.bytes = WARMING;
+	}
+	return i;
+}
+
+/* Zygotes that have died meanwhile or are warm now change what a job may use. */
+int slot_limit(struct server *s, struct slot *sl, struct err *e)
+{
+	struct idle idle = slot_idle(sl);
+
+	return s->cg.version ? cg_prepare(&s->cg.slot[sl->index], &sl->job.limits, &idle, e) : 0;
+}
+
 int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, int plan, int in,
                struct err *e)
 {
 	const struct box_limits *l = &job->limits;
 	struct keeper_job k = { .limits = *l };
-	int w[BOX_CHANNELS] = { -1, -1, -1 }, r = 0;
+	int w[BOX_CHANNELS] = { -1, -1, -1 }, r;
 
 	reset(sl, job);
 	sl->sent_ns = now_ns();
 	sl->next_ns = sl->sent_ns + min_ns(l->wall_ns, l->cpu_ns / s->cpus) + TICK_NS;
-	if (s->cg.version)
-		r = cg_prepare(&s->cg.slot[sl->index], l, e);
-	r = r < 0 ? r : make_pipes(s, sl, w, e);
-	if (r == 0 && box_wire_send(sl->sock, &k, sizeof k, (int[]){ plan, in, w[0], w[1], w[2] },
-	                            WIRE_MAX_FDS, 0) < 0)
+	r = make_pipes(s, sl, w, e);
+	const int fd[WIRE_MAX_FDS] = { plan, in, w[0], w[1], w[2] };
+	if (r == 0 && job->zygote)
+		r = zygote_start_job(s, sl, fd, e);
+	else if (r == 0)
+		r = slot_limit(s, sl, e);
+	if (r == 0 && !job->zygote &&
+	    box_wire_send(sl->sock, &k, sizeof k, fd, WIRE_MAX_FDS, 0) < 0)
 		r = FAIL(e, ERR_SYS, "keeper: %s", strerror(errno));
 	for (int i = 0; i < BOX_CHANNELS; i++)
 		auto_close(&w[i]);
@@ -164,7 +201,7 @@ static void drain(struct server *s, struct slot *sl)
 		}
 }
 
-static void box_gone(struct server *s, struct slot *sl, int status)
+void box_gone(struct server *s, struct slot *sl, int status)
 {
 	sl->init_status = status;
 	drain(s, sl);
@@ -204,6 +241,12 @@ void slot_watch(struct server *s, struct slot *sl, int64_t now)
 	const struct box_limits *l = &sl->job.limits;
 	int64_t start = sl->page->start_ns, used = 0;
 
+	if (sl->kill && sl->job.zygote) {
+		(void)syscall(SYS_pidfd_send_signal, sl->zygote[sl->job.zygote - 1].fd, SIGKILL,
+		              NULL, 0);
+		sl->next_ns = now + STOP_NS;
+		return;
+	}
 	if (start == 0) {
 		sl->next_ns = now + TICK_NS;
 		if (now - sl->sent_ns > START_S * NS_PER_S && !sl->kill) {
@@ -214,7 +257,8 @@ void slot_watch(struct server *s, struct slot *sl, int64_t now)
 		return;
 	}
 	if (s->cg.version)
-		used = cg_cpu_ns(s->cg.slot[sl->index].cpu) - sl->page->cpu_base_ns;
+		used = cg_cpu_ns(s->cg.slot[sl->index].cpu) -
+		       (sl->job.zygote ? sl->page->cg_base_ns : sl->page->cpu_base_ns);
 	if (used >= l->cpu_ns)
 		kill_box(s, sl, BOX_CPU_LIMIT);
 	else if (now - start >= l->wall_ns)
@@ -238,7 +282,9 @@ void slot_keeper_died(struct server *s, struct slot *sl)
 	if (sl->keeper_fd < 0)
 		return; /* heard of already */
 	/* Init dies with it; it is our child now, for we are a subreaper. */
-	slot_end(sl);
+	if (sl->init_fd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, sl->init_fd, SIGKILL, NULL, 0);
+	(void)syscall(SYS_pidfd_send_signal, sl->keeper_fd, SIGKILL, NULL, 0);
 	while (waitid((idtype_t)P_PIDFD, (id_t)sl->keeper_fd, &si, WEXITED) < 0 && errno == EINTR)
 		continue;
 	if (sl->init_fd >= 0)
@@ -248,7 +294,7 @@ void slot_keeper_died(struct server *s, struct slot *sl)
 	auto_close(&sl->keeper_fd);
 	auto_close(&sl->sock);
 	sl->keeper_fd = sl->sock = -1;
-	if (sl->state == SLOT_RUNNING && !sl->gone) {
+	if (sl->state == SLOT_RUNNING && !sl->gone && !sl->job.zygote) {
 		(void)snprintf(sl->why, sizeof sl->why, "the keeper of slot %d died", sl->index);
 		box_gone(s, sl, 0);
 	} else if (sl->state != SLOT_RUNNING) {
@@ -263,6 +309,9 @@ void slot_end(struct slot *sl)
 		(void)syscall(SYS_pidfd_send_signal, sl->init_fd, SIGKILL, NULL, 0);
 	if (sl->keeper_fd >= 0)
 		(void)syscall(SYS_pidfd_send_signal, sl->keeper_fd, SIGKILL, NULL, 0);
+	for (int k = 0; k < BOX_MAX_ZYGOTES; k++)
+		if (sl->zygote[k].fd >= 0)
+			(void)syscall(SYS_pidfd_send_signal, sl->zygote[k].fd, SIGKILL, NULL, 0);
 }
 
 /* The program had ended by itself, within its time, just when we looked at the clock. */
@@ -313,16 +362,23 @@ static void measure(struct server *s, struct slot *sl, struct wire_result *w)
 	int64_t cpu = p->cpu_end_ns, peak = p->peak_bytes;
 
 	if (s->cg.version) {
-		int64_t cg = cg_peak(&s->cg.slot[sl->index]);
+		int64_t cg = cg_peak(&s->cg.slot[sl->index]) - slot_idle(sl).bytes;
 
 		peak = cg > 0 ? cg : peak;
-		cpu = p->end_ns ? cpu : cg_cpu_ns(s->cg.slot[sl->index].cpu);
+		cpu = p->end_ns || sl->job.zygote ? cpu : cg_cpu_ns(s->cg.slot[sl->index].cpu);
 	}
 	w->queue_ns = sl->sent_ns - sl->job.submitted_ns;
 	w->mem_bytes = peak;
 	if (!p->start_ns)
 		return;
 	w->cpu_ns = cpu > p->cpu_base_ns ? cpu - p->cpu_base_ns : 0;
+	if (sl->job.zygote && s->cg.version) {
+		int64_t cg = (p->cg_end_ns ? p->cg_end_ns : cg_cpu_ns(s->cg.slot[sl->index].cpu)) -
+		             p->cg_base_ns;
+
+		/* Processes that nobody waited for count there only. */
+		w->cpu_ns = cg > w->cpu_ns + CG_TICKS_NS ? cg : w->cpu_ns;
+	}
 	w->wall_ns = (p->end_ns ? p->end_ns : now_ns()) - p->start_ns;
 }
 
@@ -334,6 +390,7 @@ void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
 	int k = 0, status = sl->page->status;
 
 	measure(s, sl, &w);
+	w.early = (uint16_t)sl->page->early;
 	w.end = decide(s, sl, &w);
 	w.status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
 	if (w.end == BOX_FAILED)
