@@ -12,9 +12,10 @@
 static const struct {
 	const char *name, *text;
 } parts[] = {
-	{ "main", runner_main_text },   { "value", runner_value_text },
-	{ "call", runner_call_text },   { "pair", runner_pair_text },
-	{ "trust", runner_trust_text }, { "analyse", runner_analyse_text },
+	{ "main", runner_main_text },       { "value", runner_value_text },
+	{ "call", runner_call_text },       { "wire", runner_wire_text },
+	{ "pair", runner_pair_text },       { "trust", runner_trust_text },
+	{ "analyse", runner_analyse_text },
 };
 
 /* Parts are raw texts of Python: they are parsed where they are needed, so that an interpreter for

@@ -73,6 +73,7 @@ struct prep {
 	struct str why;     /* PREP_BROKEN */
 	struct str before;  /* of assertions: marshalled preamble and set-up */
 	struct str imports; /* of the set-up */
+	struct str classes; /* of the preamble: both processes of a pair know them */
 	int n_tests;
 	struct prep_test *test; /* (n_tests,) */
 };

@@ -85,7 +85,9 @@ static struct prep *new_prep(struct judge *j, const struct hash *key, int n_test
 
 	if (!prep)
 		return NULL;
-	*prep = (struct prep){ .key = *key, .n_tests = n_tests, .imports = STR("") };
+	*prep = (struct prep){
+		.key = *key, .n_tests = n_tests, .imports = STR(""), .classes = STR("")
+	};
 	prep->a.limit = PREP_BYTES;
 	prep->test = arena_new(&prep->a, struct prep_test, n_tests);
 	if (!prep->test) {
@@ -306,7 +308,8 @@ static bool take_ways(struct prep *prep, const struct json *j)
 	const struct json *list = json_get(j, "tests");
 
 	prep->imports = arena_str(&prep->a, json_str(json_get(j, "imports")));
-	if (json_len(list) != prep->n_tests || !prep->imports.p ||
+	prep->classes = arena_str(&prep->a, json_str(json_get(j, "classes")));
+	if (json_len(list) != prep->n_tests || !prep->imports.p || !prep->classes.p ||
 	    !from_hex(json_str(json_get(j, "before")), &prep->a, &prep->before))
 		return false;
 	for (int i = 0; i < prep->n_tests; i++)

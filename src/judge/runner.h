@@ -6,6 +6,6 @@
 #define JUDGE_RUNNER_H
 
 extern const char runner_python_text[], runner_main_text[], runner_value_text[], runner_call_text[],
-	runner_pair_text[], runner_trust_text[], runner_analyse_text[];
+	runner_wire_text[], runner_pair_text[], runner_trust_text[], runner_analyse_text[];
 
 #endif

@@ -3,7 +3,8 @@
 #
 # The job's input, descriptor 0, is read and replaced by an empty one before anything of the program
 # runs. For functions it is a JSON list of argument lists, one a test, or "M" and a marshalled list
-# of (arguments, keywords); for assertions a secret, a line end and marshalled code (set-up, test).
+# of (arguments, keywords, function); for assertions a secret, the length of the marshalled set-up
+# (runner_trust.py) and this and the test's code.
 # Events, one JSON object a line on descriptor 3:
 #
 #	{"load":"raised"|"memory","note":"..."}	the program did not load
@@ -76,11 +77,11 @@ def serve_function(path, entry, flags, cpu, wall, imports=""):
     if data[:1] == b"M":
         tests = loads(memoryview(data)[1:])
     else:
-        tests = [(args, {}) for args in scan_json(data.decode(), 0)[0]]
+        tests = [(args, {}, entry) for args in scan_json(data.decode(), 0)[0]]
     data = None
     code = load(path, refuse_program)
     space = new_module(path, 6)
-    in_place, several = "p" in flags, len(tests) > 1
+    in_place, several = flags[:1] == "p", len(tests) > 1
     cpu, wall = float(cpu), float(wall)
     if several:
         set_timers(cpu, wall)
@@ -88,13 +89,13 @@ def serve_function(path, entry, flags, cpu, wall, imports=""):
     if imports:
         run_program(compile(imports, "setup", "exec", dont_inherit=True), space)
     news = ""
-    for i, (args, named) in enumerate(tests):
+    for i, (args, named, function) in enumerate(tests):
         if several:
             set_timers(cpu, wall)
             send(news)
             since, cpu_since = clock(), time.process_time_ns()
         try:
-            result = call(space, entry, in_place, args, named)
+            result = call(space, function, in_place, args, named)
         except BaseException as e:
             result = failure(e)
         times = ""
@@ -107,8 +108,9 @@ def serve_function(path, entry, flags, cpu, wall, imports=""):
 
 
 def serve_weak(path, entry, flags, cpu, wall, imports=""):
-    secret, _, rest = take_input().partition(b"\n")
-    setup, test = loads(rest)
+    secret, n, data = take_input().split(b"\n", 2)
+    (_, setup, _), test = loads(memoryview(data)[:int(n)]), loads(memoryview(data)[int(n):])
+    data = None
     code = load(path, refuse_program)
     space = new_module(path, 6)
     run_program(code, space)

@@ -31,6 +31,7 @@ pread, pwrite, read, write, lseek = posix.pread, posix.pwrite, posix.read, posix
 closerange, exit_now, clock = posix.closerange, posix._exit, time.perf_counter_ns
 type_name = type.__dict__["__name__"].__get__
 RANDOM, NUMPY = 1, 2  # generators that need a new seed
+ALONE, TRUSTED, PROGRAM = range(3)  # what getppid() returns
 
 
 def name_of(x):
@@ -308,7 +309,9 @@ def end(e):
 
 
 # One job. Only mode stdin returns.
-def start():
+def start(what):
+    global role
+    role = what
     spec = pread(4, 4096, 0)
     while len(spec) % 4096 == 0 and (more := pread(4, 1 << 20, len(spec))):
         spec += more
@@ -320,7 +323,7 @@ def start():
 
 # The function of a mode. Its part, and those on which that builds, are loaded once.
 NEEDS = {"function": ("value", "call"), "weak": ("value", "call"),
-         "pair": ("value", "call", "pair", "trust"), "analyse": ("value", "analyse")}
+         "pair": ("value", "call", "wire", "pair", "trust"), "analyse": ("value", "analyse")}
 
 
 def serve(mode):

@@ -8,8 +8,7 @@ space = {"__builtins__": dict(sys.modules["builtins"].__dict__), "PARTS": PARTS}
 exec(compile(PARTS["main"], "runner_main.py", "exec"), space)
 start, end, anything, wait = space["boot"](globals())
 del space, sys, PARTS
-wait()
-code, space = start()
+code, space = start(wait())
 fate = None
 try:
     exec(code, space)
