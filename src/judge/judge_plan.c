@@ -30,7 +30,10 @@ static void put_spec(const struct program *p, int way, struct buf *b)
 
 	buf_putf(b, "%s\n/box/%s\n", mode_of(p, way), p->lang->file);
 	buf_putstr(b, t->entry_point);
-	buf_putf(b, "\n%s\n%.6f\n%.6f\n", t->in_place ? "p" : "", (double)p->limits.cpu_ns / 1e9,
+	buf_puts(b, t->in_place ? "\np:" : "\n:");
+	if (p->prep)
+		buf_putstr(b, p->prep->classes);
+	buf_putf(b, "\n%.6f\n%.6f\n", (double)p->limits.cpu_ns / 1e9,
 	         (double)p->limits.wall_ns / 1e9);
 	if (p->prep)
 		buf_putstr(b, p->prep->imports);

@@ -55,7 +55,7 @@ class ProgramSide(Side):
             if attr is not None:
                 f = getattr(f, attr)
             n = len(args) - len(names)
-            return f(*args[:n], **dict(zip(names, args[n:]))), args, texts
+            return enter(f, args[:n], dict(zip(names, args[n:]))), args, texts
         if op == "g":
             return (self.describe(rest[0]),)
         if op == "a":

@@ -348,7 +348,10 @@ class Side:
                 value = '{"a":%d}' % i
         changed = []
         for i, (y, before) in enumerate(zip(arguments, texts)):
-            if before is not None and (now := writer.json(y)) != before:
+            if before is None:
+                if self.shared_name(type(y)) is not None:
+                    writer.json(y)  # its attributes go back too
+            elif (now := writer.json(y)) != before:
                 changed.append("[%d,%s]" % (i, now))
         value = value or writer.json(x)
         self.send_frame('["r",%s,%s,[%s]]' % (value, writer.all_states(), ",".join(changed)))
