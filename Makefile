@@ -72,9 +72,10 @@ LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC) $(ZYGOTE),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
-# Programs that run inside a box are compiled in as text.
+# Scripts are compiled in as text.
 LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
-CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
+CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o \
+           $(patsubst src/cli/%.py,$(O)/gen/%_text.o,$(wildcard src/cli/*.py))
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 # The library that is preloaded into interpreters: its own build, never with sanitizers.
 ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
@@ -95,6 +96,9 @@ $(O)/gen/$(3)_table.c: $$(wildcard src/$(1)/$(3)_*.c) scripts/registry.sh src/$(
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family,$(word 1,$(subst :, ,$f)),$(word 2,$(subst :, ,$f)),$(word 3,$(subst :, ,$f)),$(word 4,$(subst :, ,$f)))))
 
+$(O)/gen/%_text.c: src/cli/%.py scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh $*_text $< >$@
 $(O)/gen/%_text.c: src/judge/%.py scripts/embed.sh
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh $*_text $< >$@
@@ -137,9 +141,11 @@ $(O)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(O)/libcupel-interna
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALLCFLAGS) -MMD -MP $(ALLLDFLAGS) $(filter %.c,$^) $(O)/libcupel-internal.a -o $@ $(LIBS)
 
-SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh)
+SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh tests/inject/*.sh)
 check: all $(TESTS) $(FUZZ) ## run unit, command-line, attack and fuzz-corpus tests of this build
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check.log scripts/check.sh $(TESTS) $(SCRIPTS)
+check-long: all ## references and mutants of the public sets in ../shared/data; takes long
+	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check-long.log LIMIT=14400 scripts/check.sh $(wildcard tests/long/*.sh)
 demo: all ## train a small model on Python tasks, in minutes (SEED=1)
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel SEED=$(SEED) scripts/demo.sh
 lint: ## who includes whom, banned functions, format
@@ -172,7 +178,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 clean: ## remove every build
 	rm -rf build
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile
-.PHONY: all check demo lint layers format size cov deps install clean help
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
+.PHONY: all check check-long demo lint layers format size cov deps install clean help
 .SECONDARY:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

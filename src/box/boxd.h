@@ -235,6 +235,22 @@ void slot_result(struct server *s, struct slot *sl, struct wire_result *ret,
 void slot_end(struct slot *sl);                               /* kills keeper, zygotes and box */
 void box_gone(struct server *s, struct slot *sl, int status); /* what runs has ended */
 
+/* boxd_queue.c */
+struct waiting {
+	struct wire_job job;
+	int plan, in;
+};
+int queue_open(int slots, struct err *e);
+bool queue_is_empty(void);
+bool queue_put(const struct waiting *w); /* false: full */
+/* The oldest job, but one of the program that the slot knows before others, if that does not let
+ * the oldest wait for long. Not empty.
+ */
+struct waiting queue_take(uint64_t program);
+/* Closes the descriptors. False: no memory to keep a result that the socket does not take now. */
+bool result_send(const struct server *s, const void *msg, size_t n, const int *fd, int n_fd);
+void result_send_held(const struct server *s); /* when the socket can be written to */
+
 /* Events of the epoll set. */
 enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM, EV_ZYGOTE, EV_ZYGOTE_END };
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);

@@ -40,7 +40,7 @@ int64_t reap_all(void)
 		return 0;
 	do
 		(void)kill(-1, SIGKILL);
-	while (wait4(-1, NULL, 0, &ru) > 0 && (ns += rusage_ns(&ru), true));
+	while (wait4(-1, NULL, __WALL, &ru) > 0 && (ns += rusage_ns(&ru), true));
 	return ns;
 }
 
@@ -65,7 +65,7 @@ int64_t reap_children(void)
 			(void)kill((pid_t)pid, SIGKILL);
 			p += strspn(p, " ");
 		}
-		if (wait4(-1, NULL, 0, &ru) > 0)
+		if (wait4(-1, NULL, __WALL, &ru) > 0)
 			ns += rusage_ns(&ru);
 	}
 	return ns;
