@@ -99,7 +99,14 @@ static double score(const struct reader *x, struct value *want, struct value *go
 		return want->type == got->type && got->mark == 0 &&
 		       (want->type == VALUE_NULL ||
 		        (want->type == VALUE_BOOL && want->yes == got->yes));
-	return x->p->checker->value(x->p->check_cfg, want, got);
+	if (!x->p->task->test[x->first + x->next].many)
+		return x->p->checker->value(x->p->check_cfg, want, got);
+	if (want->n != got->n)
+		return 0;
+	for (int i = 0; i < want->n; i++)
+		if (x->p->checker->value(x->p->check_cfg, &want->item[i], &got->item[i]) < 1)
+			return 0;
+	return 1;
 }
 
 /* Where neither is there the task is broken: see prep_test.why. */
@@ -112,7 +119,8 @@ static bool find_want(const struct reader *x, struct value *own, struct value **
 	if (*ret)
 		return true;
 	*ret = own;
-	return test->expected && value_expected(test->expected, (struct arena *)&x->a, own, e) == 0;
+	return test->expected && (test->typed ? value_received : value_expected)(
+					 test->expected, (struct arena *)&x->a, own, e) == 0;
 }
 
 static void compare(struct reader *x, const struct json *j, struct str line, struct judged_test *t)

@@ -61,14 +61,24 @@ static void put_task(const struct task *t, struct buf *b)
 	jsonw_close(&w, '}');
 }
 
-/* An argument list for each test, and nothing of what is expected. */
+/* What each test calls the function with, and nothing of what is expected: see runner_call.py. */
 static void put_args(const struct program *p, int first, int n, struct buf *b)
 {
 	struct jsonw w = { b };
 
 	jsonw_open(&w, '[');
-	for (int i = first; i < first + n; i++)
-		jsonw_json(&w, p->task->test[i].args);
+	for (int i = first; i < first + n; i++) {
+		const struct test *t = &p->task->test[i];
+
+		jsonw_open(&w, '[');
+		jsonw_bool(&w, t->typed);
+		if (!t->many)
+			jsonw_null(&w);
+		jsonw_json(&w, t->args);
+		if (t->many)
+			jsonw_null(&w);
+		jsonw_close(&w, ']');
+	}
 	jsonw_close(&w, ']');
 }
 

@@ -2,8 +2,9 @@
 # returns as data; or runs assertions in the program's own process (trust: weak).
 #
 # The job's input, descriptor 0, is read and replaced by an empty one before anything of the program
-# runs. For functions it is a JSON list of argument lists, one a test, or "M" and a marshalled list
-# of (arguments, keywords, function); for assertions a secret, the length of the marshalled set-up
+# runs. For functions it is a JSON list of tests, [typed,calls or null,arguments or null] (typed: with
+# the marks of value.h; the value is a list of those of all calls), or "M" and a marshalled list of
+# (arguments, keywords, function); for assertions a secret, the length of the marshalled set-up
 # (runner_trust.py) and this and the test's code.
 # Events, one JSON object a line on descriptor 3:
 #
@@ -65,9 +66,26 @@ def enter(f, args, named):
     return f(*args, **named)
 
 
-def call(space, entry, in_place, args, named):
-    value = enter(find_function(space, entry), args, named)
-    return '"value":' + Writer().json(args[0] if in_place else value)
+def call(f, in_place, args, named):
+    value = enter(f, args, named)
+    return Writer().json(args[0] if in_place else value)
+
+
+def call_all(space, function, in_place, calls, args, named):
+    f = find_function(space, function)
+    if calls is None:
+        return '"value":' + call(f, in_place, args, named)
+    return '"value":[%s]' % ",".join([call(f, in_place, args, {}) for args in calls])
+
+
+def read_tests(data, entry):
+    if data[:1] == b"M":
+        return [(None, *test) for test in loads(memoryview(data)[1:])]
+    tests, reader = scan_json(data.decode(), 0)[0], Reader()
+    for test in tests:
+        if test[0]:
+            test[1:] = reader.walk(test[1:])
+    return [(calls, args, {}, entry) for _, calls, args in tests]
 
 
 # A little late: the kernel counts ticks, and nobody may lose to that.
@@ -78,14 +96,9 @@ def set_timers(cpu, wall):
 
 
 def serve_function(path, entry, flags, cpu, wall, imports=""):
-    data = take_input()
-    if data[:1] == b"M":
-        tests = loads(memoryview(data)[1:])
-    else:
-        tests = [(args, {}, entry) for args in scan_json(data.decode(), 0)[0]]
-    data = None
+    tests = read_tests(take_input(), entry)
     code = load(path, refuse_program)
-    space = new_module(path, 6)
+    space = new_module(path, 7)
     in_place, several = flags[:1] == "p", len(tests) > 1
     cpu, wall = float(cpu), float(wall)
     if several:
@@ -94,13 +107,13 @@ def serve_function(path, entry, flags, cpu, wall, imports=""):
     if imports:
         run_program(compile(imports, "setup", "exec", dont_inherit=True), space)
     news = ""
-    for i, (args, named, function) in enumerate(tests):
+    for i, (calls, args, named, function) in enumerate(tests):
         if several:
             set_timers(cpu, wall)
             send(news)
             since, cpu_since = clock(), time.process_time_ns()
         try:
-            result = call(space, function, in_place, args, named)
+            result = call_all(space, function, in_place, calls, args, named)
         except BaseException as e:
             result = failure(e)
         times = ""

@@ -1,9 +1,9 @@
 # runner_main.py - jobs of a warm interpreter: what it loads, how a job finds its mode, and the mode
 # `stdin`, which runs a program as `python3 main.py` would.
 #
-# The spec of a job, descriptor 4, is lines:
+# The spec of a job, descriptor 4, is lines; the last, Python text, may be several:
 #
-#	mode file entry flags cpu_s wall_s imports...
+#	mode file entry flags cpu_s wall_s imports
 #
 # A program of mode `stdin` has one frame of ours below it, and that holds nothing. The other modes
 # are in runner_call.py, runner_pair.py, runner_trust.py and runner_analyse.py.
@@ -315,7 +315,7 @@ def start(what):
     spec = pread(4, 4096, 0)
     while len(spec) % 4096 == 0 and (more := pread(4, 1 << 20, len(spec))):
         spec += more
-    mode, name, *rest = spec.decode().split("\n")
+    mode, name, *rest = spec.decode().split("\n", 6)
     path = here + name
     if mode == "stdin":
         return as_main(path)

@@ -205,3 +205,51 @@ class Writer:
             if type(y) in (int, float, bool, complex, str, bytes):
                 return self.walk(y, depth)
         return self.foreign(x)
+
+
+# From parsed JSON, as a Writer wrote it.
+class Reader:
+    def walk(self, j):
+        if type(j) is list:
+            return [self.walk(x) for x in j]
+        if type(j) is not dict:
+            return j
+        (mark, x), = j.items()
+        return self.marks[mark](self, x)
+
+    def items(self, x):
+        if type(x) is not list:
+            raise TypeError
+        return [self.walk(y) for y in x]
+
+    def table(self, x):
+        flat = self.items(x)
+        if len(flat) % 2:
+            raise ValueError
+        return dict(zip(flat[::2], flat[1::2]))
+
+
+def read_time(reader, x):
+    module, (name, *rest) = __import__("datetime"), x
+    if name == "timedelta":
+        return module.timedelta(*rest)
+    if name not in ("date", "time", "datetime"):
+        raise ValueError
+    return getattr(module, name).fromisoformat(rest[0])
+
+
+Reader.marks = {
+    "t": lambda r, x: tuple(r.items(x)),
+    "s": lambda r, x: set(r.items(x)),
+    "z": lambda r, x: frozenset(r.items(x)),
+    "d": Reader.table,
+    "b": lambda r, x: bytes.fromhex(x),
+    "y": lambda r, x: bytearray.fromhex(x),
+    "S": lambda r, x: bytes.fromhex(x).decode("utf-8", "surrogatepass"),
+    "f": lambda r, x: {"inf": float("inf"), "-inf": -float("inf"), "nan": float("nan")}[x],
+    "c": lambda r, x: complex(*r.items(x)),
+    "q": lambda r, x: __import__("fractions").Fraction(int(x[0]), int(x[1])),
+    "D": lambda r, x: __import__("decimal").Decimal(x[0]),
+    "T": read_time,
+    "r": lambda r, x: range(*x),
+}

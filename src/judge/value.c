@@ -335,7 +335,7 @@ static bool same_items(struct value *want, struct value *got, double abs, double
 bool value_same(struct value *want, struct value *got, double abs, double rel)
 {
 	if (want->type == VALUE_OTHER || want->type == VALUE_SET || want->odd || got->odd)
-		return want->type == got->type && value_same_python(want, got);
+		return want->type == got->type && value_same_python(want, got, abs, rel);
 	if (is_number(want) && is_number(got)) {
 		if (value_compare_numbers(want, got) == 0)
 			return true;

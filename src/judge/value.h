@@ -60,8 +60,11 @@ int value_received(const struct json *j, struct arena *a, struct value *ret, str
  */
 bool value_same(struct value *want, struct value *got, double abs, double rel);
 
-/* May sort sets and dictionaries. */
-bool value_same_python(struct value *want, struct value *got);
+/* May sort sets and dictionaries. Tolerance as above. */
+bool value_same_python(struct value *want, struct value *got, double abs, double rel);
+
+/* The same elements as far as == tells them apart, however often and in whatever order. */
+bool value_same_as_sets(struct value *want, struct value *got);
 
 /*	a - b		of VALUE_INT and VALUE_FLOAT, exactly; its sign */
 int value_compare_numbers(const struct value *a, const struct value *b);
