@@ -72,9 +72,10 @@ LIBSRC  := $(filter-out $(CLISRC) $(BOXDSRC) $(ZYGOTE),$(wildcard src/*/*.c))
 TABLES  := $(foreach f,$(FAMILIES),$(word 3,$(subst :, ,$f)))
 LIBOBJ  := $(LIBSRC:%.c=$(O)/%.o) $(patsubst %.cc,$(O)/%.o,$(wildcard src/*/*.cc)) \
            $(patsubst %,$(O)/gen/%_table.o,$(filter-out cmd,$(TABLES)))
-# Programs that run inside a box are compiled in as text.
+# Scripts are compiled in as text.
 LIBOBJ  += $(patsubst src/judge/%.py,$(O)/gen/%_text.o,$(wildcard src/judge/*.py))
-CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o
+CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o \
+           $(patsubst src/cli/%.py,$(O)/gen/%_text.o,$(wildcard src/cli/*.py))
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 # The library that is preloaded into interpreters: its own build, never with sanitizers.
 ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
@@ -95,6 +96,9 @@ $(O)/gen/$(3)_table.c: $$(wildcard src/$(1)/$(3)_*.c) scripts/registry.sh src/$(
 endef
 $(foreach f,$(FAMILIES),$(eval $(call family,$(word 1,$(subst :, ,$f)),$(word 2,$(subst :, ,$f)),$(word 3,$(subst :, ,$f)),$(word 4,$(subst :, ,$f)))))
 
+$(O)/gen/%_text.c: src/cli/%.py scripts/embed.sh
+	@mkdir -p $(@D)
+	$(Q)scripts/embed.sh $*_text $< >$@
 $(O)/gen/%_text.c: src/judge/%.py scripts/embed.sh
 	@mkdir -p $(@D)
 	$(Q)scripts/embed.sh $*_text $< >$@
