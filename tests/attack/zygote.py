@@ -13,6 +13,7 @@ import sys
 import tempfile
 from importlib.machinery import SourceFileLoader
 
+sys.dont_write_bytecode = True
 faults = SourceFileLoader("faults_run", os.path.join("tests", "faults", "run")).load_module()
 
 # Short names for the attacks.
