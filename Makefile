@@ -79,7 +79,8 @@ CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o \
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 # The library that is preloaded into interpreters: its own build, never with sanitizers.
 ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
-             src/box/boxd_rights.c src/box/boxd_page.c src/box/box_wire.c src/base/buf.c src/base/err.c \
+             src/box/boxd_rights.c src/box/boxd_page.c \
+             src/box/boxd_tree.c src/box/boxd_enclose.c src/box/boxd_clean.c src/box/box_wire.c src/base/buf.c src/base/err.c \
              src/base/io.c)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -141,9 +142,11 @@ $(O)/tests/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(O)/libcupel-interna
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALLCFLAGS) -MMD -MP $(ALLLDFLAGS) $(filter %.c,$^) $(O)/libcupel-internal.a -o $@ $(LIBS)
 
-SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh)
+SCRIPTS := $(wildcard tests/cli/*.sh tests/attack/*.sh tests/fuzz/*.sh tests/faults/*.sh tests/inject/*.sh)
 check: all $(TESTS) $(FUZZ) ## run unit, command-line, attack and fuzz-corpus tests of this build
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check.log scripts/check.sh $(TESTS) $(SCRIPTS)
+check-long: all ## references and mutants of the public sets in ../shared/data; takes long
+	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check-long.log LIMIT=14400 scripts/check.sh $(wildcard tests/long/*.sh)
 demo: all ## train a small model on Python tasks, in minutes (SEED=1)
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel SEED=$(SEED) scripts/demo.sh
 lint: ## who includes whom, banned functions, format
@@ -176,7 +179,7 @@ install: all ## install under $(DESTDIR)$(PREFIX)
 clean: ## remove every build
 	rm -rf build
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile
-.PHONY: all check demo lint layers format size cov deps install clean help
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
+.PHONY: all check check-long demo lint layers format size cov deps install clean help
 .SECONDARY:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -35,6 +35,53 @@ bool str_has(struct str a, struct str part)
 	return part.n == 0 || (a.n && memmem(a.p, a.n, part.p, part.n));
 }
 
+char str_fold(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c | 32 : c);
+}
+
+bool str_eq_fold(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (str_fold(a.p[i]) != str_fold(b.p[i]))
+			return false;
+	return true;
+}
+
+size_t str_utf8_len(struct str s)
+{
+	static const unsigned char lo[] = { 0xa0, 0x80, 0x90, 0x80 },
+				   hi[] = { 0xbf, 0x9f, 0xbf, 0x8f };
+	static const unsigned char edge[] = { 0xe0, 0xed, 0xf0, 0xf4 };
+	const unsigned char *p = (const unsigned char *)s.p;
+	size_t n = !s.n          ? 0
+	           : p[0] < 0x80 ? 1
+	           : p[0] < 0xc2 ? 0
+	           : p[0] < 0xe0 ? 2
+	           : p[0] < 0xf0 ? 3
+	           : p[0] < 0xf5 ? 4
+	                         : 0;
+
+	if (n > s.n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	for (size_t i = 0; i < sizeof edge && n > 2; i++)
+		if (p[0] == edge[i] && (p[1] < lo[i] || p[1] > hi[i]))
+			return 0;
+	return n;
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.n && is_blank(s.p[0]))
+		s = (struct str){ s.p + 1, s.n - 1 };
+	return str_trim_end(s);
+}
+
 struct str str_trim_end(struct str s)
 {
 	while (s.n && is_blank(s.p[s.n - 1]))

@@ -1,4 +1,4 @@
-/* box_client.h - what box.c and box_spawn.c share: the life of one cupel-boxd. */
+/* box_client.h - what the files of the library's side share: one cupel-boxd, one result. */
 #ifndef BOX_BOX_CLIENT_H
 #define BOX_BOX_CLIENT_H
 
@@ -19,5 +19,8 @@ int box_server_start(const struct box_config *cfg, struct str zygotes, struct bo
 
 /* Closes the socket, on which the server kills its boxes and ends; kills it if it does not. */
 void box_server_stop(struct box_server *s);
+
+/* box_result.c: copies or maps the outputs into r; false: no memory. */
+bool box_result_take(const struct wire_result *w, struct str small, int *fd, struct box_result *r);
 
 #endif

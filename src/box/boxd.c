@@ -39,7 +39,9 @@
  * is looked at when it can have been reached at the earliest, not at a fixed rate. CPU time counts
  * all processes of the slot's cgroup from the base on.
  *
- * Without cgroups (tier user) init looks at its processes every POLL_MS (boxd_meter.c).
+ * Without cgroups (tier user) init looks at its processes every POLL_MS (boxd_meter.c). Without
+ * namespaces (tier landlock, none) init and zygote are no PID 1: boxd_landlock.c and boxd_tree.c
+ *tell what holds instead.
  *
  * boxd trusts its caller, and nothing that comes from a box: pipes are read into capped buffers,
  * and no other channel leads out of a payload.
@@ -66,31 +68,8 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-enum { EVENTS = 64, MAX_PASSES = 16, QUEUE = 8 /* times slots: the caller keeps below that */ };
+enum { EVENTS = 64 };
 
-struct waiting {
-	struct wire_job job;
-	int plan, in;
-};
-
-/* A result that did not fit into the socket. */
-struct held {
-	struct held *next;
-	int fd[BOX_CHANNELS], n_fd;
-	size_t n;
-	char msg[];
-};
-
-static struct {
-	struct waiting *at; /* a ring of n_max places */
-	int first, n, n_max;
-} queue;
-
-static struct {
-	struct held *first, **last;
-} held = { NULL, &held.first };
-
-static int passed_over; /* how often the oldest waiting job was */
 static bool stop;
 
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch)
@@ -103,65 +82,12 @@ int event_add(const struct server *s, int fd, enum event ev, int slot, int ch)
 	return epoll_ctl(s->epfd, EPOLL_CTL_ADD, fd, &e);
 }
 
-static void want_write(const struct server *s, bool on)
-{
-	struct epoll_event e = { .events = EPOLLIN | (on ? (unsigned)EPOLLOUT : 0),
-		                 .data.u64 = EV_CALLER };
-
-	(void)epoll_ctl(s->epfd, EPOLL_CTL_MOD, s->sock, &e);
-}
-
-static void hold(const struct server *s, const void *msg, size_t n, const int *fd, int n_fd)
-{
-	struct held *h = malloc(sizeof *h + n);
-
-	if (!h) {
-		stop = true; /* the caller starts another server, which runs the job again */
-		return;
-	}
-	*h = (struct held){ .n_fd = n_fd, .n = n };
-	memcpy(h->msg, msg, n);
-	memcpy(h->fd, fd, sizeof(int) * (size_t)n_fd);
-	*held.last = h;
-	held.last = &h->next;
-	want_write(s, true);
-}
-
-static void send_held(const struct server *s)
-{
-	while (held.first) {
-		struct held *h = held.first;
-
-		if (box_wire_send(s->sock, h->msg, h->n, h->fd, h->n_fd, MSG_DONTWAIT) < 0 &&
-		    errno == EAGAIN)
-			return;
-		held.first = h->next;
-		if (!held.first)
-			held.last = &held.first;
-		for (int i = 0; i < h->n_fd; i++)
-			(void)close(h->fd[i]);
-		free(h);
-	}
-	want_write(s, false);
-}
-
-static void send_result(const struct server *s, const void *msg, size_t n, const int *fd, int n_fd)
-{
-	if (held.first ||
-	    (box_wire_send(s->sock, msg, n, fd, n_fd, MSG_DONTWAIT) < 0 && errno == EAGAIN)) {
-		hold(s, msg, n, fd, n_fd);
-		return;
-	}
-	for (int i = 0; i < n_fd; i++)
-		(void)close(fd[i]);
-}
-
 static void send_failed(const struct server *s, const struct wire_job *job, const char *why)
 {
 	struct wire_result w = { .type = WIRE_RESULT, .end = BOX_FAILED, .job = job->job };
 
 	(void)snprintf(w.why, sizeof w.why, "%s", why);
-	send_result(s, &w, sizeof w, NULL, 0);
+	stop = stop || !result_send(s, &w, sizeof w, NULL, 0);
 }
 
 static void finish(struct server *s, struct slot *sl)
@@ -174,8 +100,9 @@ static void finish(struct server *s, struct slot *sl)
 	size_t n;
 
 	slot_result(s, sl, &msg.w, msg.small, &n, fd);
-	send_result(s, &msg, offsetof(typeof(msg), small) + n, fd,
-	            __builtin_popcount(msg.w.fd_mask));
+	/* Without memory for it the caller starts another server, which runs the job again. */
+	stop = stop || !result_send(s, &msg, offsetof(typeof(msg), small) + n, fd,
+	                            __builtin_popcount(msg.w.fd_mask));
 }
 
 static int start_keeper(struct server *s, struct slot *sl, struct err *e)
@@ -190,29 +117,6 @@ static int start_keeper(struct server *s, struct slot *sl, struct err *e)
 	return 0;
 }
 
-/* The oldest job, but one of the program that the slot knows before others, if that does not let
- * the oldest wait for long.
- */
-static struct waiting take_waiting(uint64_t program)
-{
-	struct waiting w;
-	int at = 0;
-
-	for (int i = 0; program && passed_over < MAX_PASSES && i < queue.n; i++)
-		if (queue.at[(queue.first + i) % queue.n_max].job.program == program) {
-			at = i;
-			break;
-		}
-	passed_over = at ? passed_over + 1 : 0;
-	w = queue.at[(queue.first + at) % queue.n_max];
-	for (int i = at; i > 0; i--)
-		queue.at[(queue.first + i) % queue.n_max] =
-			queue.at[(queue.first + i - 1) % queue.n_max];
-	queue.first = (queue.first + 1) % queue.n_max;
-	queue.n--;
-	return w;
-}
-
 /* Jobs to idle slots. A slot whose keeper died gets a new one; with none left we give up. */
 static void dispatch(struct server *s)
 {
@@ -225,8 +129,8 @@ static void dispatch(struct server *s)
 		if (sl->state == SLOT_DEAD && sl->failures < KEEPER_TRIES &&
 		    start_keeper(s, sl, &e) < 0)
 			sl->failures++;
-		while (sl->state == SLOT_IDLE && queue.n) {
-			struct waiting w = take_waiting(sl->program);
+		while (sl->state == SLOT_IDLE && !queue_is_empty()) {
+			struct waiting w = queue_take(sl->program);
 
 			if (slot_start(s, sl, &w.job, w.plan, w.in, &e) < 0)
 				send_failed(s, &w.job, e.msg);
@@ -252,14 +156,11 @@ static void hear_caller(struct server *s)
 			stop = true;
 			return;
 		}
-		if (queue.n == queue.n_max) {
+		if (!queue_put(&(struct waiting){ job, fd[0], fd[1] })) {
 			send_failed(s, &job, "more jobs than the server has room for");
 			(void)close(fd[0]);
 			(void)close(fd[1]);
-			continue;
 		}
-		queue.at[(queue.first + queue.n++) % queue.n_max] =
-			(struct waiting){ job, fd[0], fd[1] };
 	}
 }
 
@@ -270,7 +171,7 @@ static void handle(struct server *s, const struct epoll_event *ev)
 	switch ((enum event)(ev->data.u64 & 0xff)) {
 	case EV_CALLER:
 		if (ev->events & EPOLLOUT)
-			send_held(s);
+			result_send_held(s);
 		if (ev->events & ~(uint32_t)EPOLLOUT)
 			hear_caller(s);
 		break;
@@ -355,10 +256,8 @@ static int prepare(struct server *s, struct err *e)
 	s->root = geteuid() == 0;
 	s->epfd = epoll_create1(EPOLL_CLOEXEC);
 	s->parent_fd = (int)syscall(SYS_pidfd_open, getppid(), 0);
-	queue.n_max = QUEUE * s->n_slots;
-	queue.at = calloc((size_t)queue.n_max, sizeof *queue.at);
 	s->slot = calloc((size_t)s->n_slots, sizeof *s->slot);
-	if (!queue.at || !s->slot)
+	if (!s->slot)
 		return FAIL(e, ERR_NOMEM, "%d slots", s->n_slots);
 	if (s->epfd < 0 || s->parent_fd < 0 || event_add(s, s->parent_fd, EV_PARENT, 0, 0) < 0 ||
 	    event_add(s, s->sock, EV_CALLER, 0, 0) < 0)
@@ -388,6 +287,10 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 	struct err why = { 0 };
 	int r;
 
+	if (want == BOX_LANDLOCK) {
+		s->tier = BOX_LANDLOCK;
+		return landlock_open(s, e);
+	}
 	if (want == BOX_NONE) {
 		s->tier = BOX_NONE;
 		s->polls = true;
@@ -434,13 +337,16 @@ static int start_slots(struct server *s, struct err *e)
 		no_proc = no_proc || sl->page->no_proc;
 		s->no_proc = no_proc;
 	}
-	for (int k = 0; k < s->n_zygotes; k++) {
-		int r = zygote_try(s, k, e);
-
-		if (r < 0)
-			return r;
-	}
 	return 0;
+}
+
+static int try_zygotes(struct server *s, struct err *e)
+{
+	int r = 0;
+
+	for (int k = 0; r == 0 && k < s->n_zygotes; k++)
+		r = zygote_try(s, k, e);
+	return r;
 }
 
 static void describe(struct server *s)
@@ -454,23 +360,25 @@ static void describe(struct server *s)
 		               n ? "; " : "",
 		               s->polls ? ", and memory is limited per process" : "");
 	(void)snprintf(s->about, sizeof s->about,
-	               "cgroup %s, user namespace %s, ids of slots %s, filter of %d instructions",
+	               "cgroup %s, user namespace %s, ids of slots %s, filter of %d instructions, "
+	               "Landlock %d",
 	               s->cg.version == 1   ? "1"
 	               : s->cg.version == 2 ? "2"
 	                                    : "none",
 	               s->userns ? (s->nest ? "for each box" : "yes") : "no",
-	               s->slot_ids ? "yes" : "no", s->filter.len);
+	               s->slot_ids ? "yes" : "no", s->filter.len, landlock_version());
 }
 
 static void clean_up(struct server *s)
 {
 	for (int i = 0; s->slot && i < s->n_slots; i++)
 		slot_end(&s->slot[i]);
+	if (no_spaces(s))
+		(void)tree_kill(NULL, NULL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		continue;
 	cg_close(&s->cg);
-	if (s->tmp[0])
-		(void)io_remove_tree(s->tmp, NULL);
+	none_close(s);
 }
 
 /* The caller's first message. Its texts stay mapped. */
@@ -508,7 +416,7 @@ static enum box_tier tier_of(const char *text)
 
 int main(int argc, char **argv)
 {
-	static struct server s = { .sock = WIRE_SOCK };
+	static struct server s = { .sock = WIRE_SOCK, .first_id = HOST_ID, .tmp_fd = -1 };
 	struct wire_hello hello = { .type = WIRE_HELLO, .version = WIRE_VERSION };
 	struct err e = { 0 };
 	int r;
@@ -520,12 +428,14 @@ int main(int argc, char **argv)
 	(void)syscall(SYS_close_range, WIRE_SOCK + 1, ~0U, 0);
 	reset_signals();
 	r = get_setup(&s, &e);
+	r = r < 0 ? r : queue_open(s.n_slots, &e);
 	r = r < 0 ? r : prepare(&s, &e);
 	r = r < 0 ? r : isolate(&s, tier_of(argv[1]), &e);
 	r = r < 0 ? r : start_slots(&s, &e);
+	hello.tier = r < 0 ? BOX_AUTO : s.tier;
+	r = r < 0 ? r : try_zygotes(&s, &e);
 	describe(&s);
 	hello.code = r;
-	hello.tier = s.tier;
 	hello.slots = s.n_slots;
 	memcpy(hello.why, e.msg, sizeof hello.why);
 	memcpy(hello.missing, s.missing, sizeof hello.missing);

@@ -46,8 +46,8 @@ static void kill_box(const struct server *s, struct slot *sl, enum box_end why)
 		              NULL, 0);
 		sl->next_ns = now_ns() + STOP_NS;
 	} else if (sl->init_fd >= 0) {
-		(void)syscall(SYS_pidfd_send_signal, sl->init_fd,
-		              s->tier == BOX_NONE ? SIGTERM : SIGKILL, NULL, 0);
+		(void)syscall(SYS_pidfd_send_signal, sl->init_fd, no_spaces(s) ? SIGTERM : SIGKILL,
+		              NULL, 0);
 	}
 }
 
@@ -66,7 +66,7 @@ static void close_channels(struct slot *sl)
  */
 static int make_pipes(const struct server *s, struct slot *sl, int w[BOX_CHANNELS], struct err *e)
 {
-	uid_t id = (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index;
+	uid_t id = slot_id(s, sl);
 
 	for (int i = 0; i < BOX_CHANNELS; i++) {
 		int p[2];
@@ -227,6 +227,8 @@ void slot_hear(struct server *s, struct slot *sl, bool wait)
 		if (sl->kill)
 			kill_box(s, sl, sl->killed_for);
 	} else if (m.say == KEEPER_GONE) {
+		if (m.status)
+			landlock_strays(s);
 		box_gone(s, sl, m.status);
 	} else if (m.status == 0 && !sl->page->failed) {
 		sl->state = SLOT_IDLE;
@@ -236,10 +238,23 @@ void slot_hear(struct server *s, struct slot *sl, bool wait)
 	}
 }
 
+/* The wall limit is there for those who sleep. With more slots than cores a program waits for its
+ * turn while it computes:
+ *
+ *	fair = wall - cpu * max(0, slots / cores - 1)
+ */
+static int64_t fair_wall(const struct server *s, int64_t wall_ns, int64_t cpu_ns)
+{
+	int64_t waited =
+		s->n_slots > s->cpus && cpu_ns > 0 ? cpu_ns * (s->n_slots - s->cpus) / s->cpus : 0;
+
+	return wall_ns - waited;
+}
+
 void slot_watch(struct server *s, struct slot *sl, int64_t now)
 {
 	const struct box_limits *l = &sl->job.limits;
-	int64_t start = sl->page->start_ns, used = 0;
+	int64_t start = sl->page->start_ns, used, wall;
 
 	if (sl->kill && sl->job.zygote) {
 		(void)syscall(SYS_pidfd_send_signal, sl->zygote[sl->job.zygote - 1].fd, SIGKILL,
@@ -259,13 +274,14 @@ void slot_watch(struct server *s, struct slot *sl, int64_t now)
 	if (s->cg.version)
 		used = cg_cpu_ns(s->cg.slot[sl->index].cpu) -
 		       (sl->job.zygote ? sl->page->cg_base_ns : sl->page->cpu_base_ns);
+	else
+		used = sl->page->cpu_end_ns - sl->page->cpu_base_ns;
+	wall = fair_wall(s, now - start, used);
+	sl->next_ns = now + TICK_NS + min_ns(l->wall_ns - wall, (l->cpu_ns - used) / s->cpus);
 	if (used >= l->cpu_ns)
 		kill_box(s, sl, BOX_CPU_LIMIT);
-	else if (now - start >= l->wall_ns)
+	else if (wall >= l->wall_ns)
 		kill_box(s, sl, BOX_WALL_LIMIT);
-	sl->next_ns = now + TICK_NS;
-	if (!sl->kill)
-		sl->next_ns += min_ns(start + l->wall_ns - now, (l->cpu_ns - used) / s->cpus);
 }
 
 /* A killed child would not end the program; going on without it makes no sense. */
@@ -294,6 +310,7 @@ void slot_keeper_died(struct server *s, struct slot *sl)
 	auto_close(&sl->keeper_fd);
 	auto_close(&sl->sock);
 	sl->keeper_fd = sl->sock = -1;
+	landlock_strays(s);
 	if (sl->state == SLOT_RUNNING && !sl->gone && !sl->job.zygote) {
 		(void)snprintf(sl->why, sizeof sl->why, "the keeper of slot %d died", sl->index);
 		box_gone(s, sl, 0);
@@ -315,12 +332,14 @@ void slot_end(struct slot *sl)
 }
 
 /* The program had ended by itself, within its time, just when we looked at the clock. */
-static bool ended_in_time(const struct slot *sl, const struct wire_result *w)
+static bool ended_in_time(const struct server *s, const struct slot *sl,
+                          const struct wire_result *w)
 {
 	const struct box_limits *l = &sl->job.limits;
 
 	return (sl->killed_for == BOX_WALL_LIMIT || sl->killed_for == BOX_CPU_LIMIT) &&
-	       sl->page->end_ns && w->wall_ns <= l->wall_ns && w->cpu_ns <= l->cpu_ns;
+	       sl->page->end_ns && fair_wall(s, w->wall_ns, w->cpu_ns) <= l->wall_ns &&
+	       w->cpu_ns <= l->cpu_ns;
 }
 
 /* What a job was, when several things are true: memory (its lack kills or slows down whatever else
@@ -335,7 +354,7 @@ static enum box_end decide(struct server *s, struct slot *sl, const struct wire_
 
 	if (oom && sl->killed_for != BOX_FAILED && sl->killed_for != BOX_OUT_LIMIT)
 		return BOX_MEM_LIMIT;
-	if (sl->killed_for != BOX_EXITED && !ended_in_time(sl, w))
+	if (sl->killed_for != BOX_EXITED && !ended_in_time(s, sl, w))
 		return sl->killed_for;
 	if (p->over)
 		return (enum box_end)p->over;
@@ -349,7 +368,7 @@ static enum box_end decide(struct server *s, struct slot *sl, const struct wire_
 	}
 	if (w->cpu_ns > l->cpu_ns)
 		return BOX_CPU_LIMIT;
-	if (w->wall_ns > l->wall_ns)
+	if (fair_wall(s, w->wall_ns, w->cpu_ns) > l->wall_ns)
 		return BOX_WALL_LIMIT;
 	if (!WIFSIGNALED(p->status))
 		return BOX_EXITED;

@@ -23,7 +23,8 @@
  * user id (tier user): there they are written anew, and modes and times of the folders are put
  *back.
  *
- * Without a PID namespace (tier none) it finds escaped children as a subreaper.
+ * Without a PID namespace (tiers landlock and none) it is a subreaper and kills its descendants
+ * (boxd_tree.c); Landlock keeps programs from it.
  *
  * If anything goes wrong the zygote ends; boxd starts another and the job fails as ours.
  */
@@ -63,21 +64,13 @@ static struct {
 	int spec, code; /* -1: none */
 } z = { .spec = -1, .code = -1, .null = -1 };
 
+static const struct timespec epoch[2];
+
 static _Noreturn void die(const char *what)
 {
 	if (z.page)
 		page_fail(z.page, "zygote: %s: %s", what, strerror(errno));
 	_exit(1);
-}
-
-static int high_fd(int fd, const char *what)
-{
-	int hi = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, ZYGOTE_PARTS + ZYGOTE_MAX_PARTS);
-
-	if (hi < 0)
-		die(what);
-	(void)close(fd);
-	return hi;
 }
 
 static void count_used(int64_t *ret_blocks, int64_t *ret_inodes)
@@ -100,7 +93,10 @@ __attribute__((constructor)) static void start(void)
 	z.n_parts = env[0] - '0';
 	(void)unsetenv("LD_PRELOAD");
 	(void)unsetenv("CUPEL_ZYGOTE");
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	z.init = getpid() == 1;
+	/* SIGUSR1 ends a job: without a namespace nobody else would. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, z.init ? SIGKILL : SIGUSR1, 0, 0, 0) < 0)
 		die("prctl");
 	z.page = mmap(NULL, sizeof *z.page, PROT_READ | PROT_WRITE, MAP_SHARED, ZYGOTE_PAGE, 0);
 	if (z.page == MAP_FAILED) {
@@ -111,7 +107,6 @@ __attribute__((constructor)) static void start(void)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	for (int i = 0; i < z.n_parts; i++)
 		z.parts[i] = ZYGOTE_PARTS + i;
-	z.init = getpid() == 1;
 	if (!z.init && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("prctl");
 	z.armed = true;
@@ -136,6 +131,7 @@ static void write_files(void)
 		    fchmod(fd, (mode_t)f->mode) < 0)
 			die(f->name);
 	}
+	(void)futimens(z.parts[0], epoch);
 	z.files = true;
 	if (z.init)
 		count_used(&z.used_blocks, &z.used_inodes);
@@ -176,7 +172,7 @@ static void load_program(const struct zygote_job *job, int fd)
 		page_fail(z.page, "%s", e.msg);
 		_exit(1);
 	}
-	z.spec = high_fd(spec, "spec");
+	z.spec = spec;
 	z.program = job->program;
 }
 
@@ -191,13 +187,14 @@ static void open_code(void)
 	    errno != EPERM) /* sealed before */
 		auto_close(&z.code), z.code = -1;
 	if (z.code < 0)
-		z.code = high_fd(memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING), "code");
+		z.code = memfd_create("code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (z.code < 0)
+		die("memfd_create");
 }
 
 /* Nothing that was there before may tell the next program of the last. */
 static void restore(const struct zygote_job *job)
 {
-	static const struct timespec epoch[2] = { { 0, 0 }, { 0, 0 } };
 	int64_t blocks = 0, inodes = 0;
 	bool own = job->rights.slot_ids; /* folders and files are not the program's */
 
@@ -230,7 +227,7 @@ static void reap(struct watch *w)
 	int status;
 	pid_t pid;
 
-	while (!w->done && (pid = wait4(-1, &status, WNOHANG, &ru)) > 0) {
+	while (!w->done && (pid = wait4(-1, &status, WNOHANG | __WALL, &ru)) > 0) {
 		int64_t ns = rusage_ns(&ru);
 
 		if (pid == w->trusted)
@@ -271,18 +268,22 @@ static void reap_program(struct watch *w)
 static void watch(const struct zygote_job *job, struct watch *w, const sigset_t *set)
 {
 	static const struct timespec tick = { 0, POLL_MS * NS_PER_MS };
-	bool looks = job->rights.polls && !job->rights.no_proc && z.init;
+	bool tree = job->rights.landlock;
+	bool looks = job->rights.polls && !job->rights.no_proc && (z.init || tree);
 
 	reap(w);
 	while (!w->done) {
 		siginfo_t si;
 		int sig = looks ? sigtimedwait(set, &si, &tick) : sigwaitinfo(set, &si);
 
-		/* A signal from outside the namespace has no sender there. */
-		if (sig == SIGUSR1 && (si.si_pid == 0 || !z.init))
+		/* A signal from outside the namespace has no sender there; nobody can forge its
+		 * code. */
+		if (sig == SIGUSR1 && si.si_code == SI_USER && (si.si_pid == 0 || !z.init))
 			break;
 		reap(w);
-		if (!w->done && looks && meter_over(z.page, &job->limits, w->cpu_ns))
+		if (!w->done && looks &&
+		    (tree ? tree_over(z.page, &job->limits, w->cpu_ns, z.parts[0], w->trusted)
+		          : meter_over(z.page, &job->limits, w->cpu_ns)))
 			break;
 	}
 }
@@ -309,8 +310,6 @@ static bool start_processes(const struct zygote_job *job, const int fd[WIRE_MAX_
 	if (job->pair) {
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 			die("socketpair");
-		pair[0] = high_fd(pair[0], "socket");
-		pair[1] = high_fd(pair[1], "socket");
 		fds.peer = pair[0];
 		w->trusted = start_child(job, ZYGOTE_TRUSTED, fds);
 		if (w->trusted == 0) {
@@ -354,9 +353,10 @@ static bool run(const struct zygote_job *job, const int fd[WIRE_MAX_FDS], const 
 		p->end_ns = now_ns();
 	if (w.done && w.trusted && !w.early)
 		reap_program(&w);
-	w.cpu_ns += z.init ? reap_all() : reap_children();
+	w.cpu_ns += z.init ? reap_all() : tree_kill(NULL, NULL);
 	p->cpu_end_ns = w.cpu_ns;
-	p->status = w.status;
+	if (p->over != BOX_SIGNALED)
+		p->status = w.status;
 	p->early = w.early;
 	restore(job);
 	if (box_wire_send(ZYGOTE_SOCK, &done, sizeof done, NULL, 0, 0) < 0)
@@ -375,7 +375,14 @@ __attribute__((visibility("default"))) pid_t getppid(void)
 	if (!z.armed)
 		return (pid_t)syscall(SYS_getppid);
 	z.armed = false;
-	z.null = high_fd(open("/dev/null", O_RDWR | O_CLOEXEC), "/dev/null");
+	z.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (z.null < 0)
+		die("/dev/null");
+	/* The numbers that a job's process uses are taken: what comes gets higher ones. */
+	for (int fd = 3; fd < JOB_FREE; fd++)
+		if (fd != z.null && fcntl(fd, F_GETFD) < 0 && dup3(z.null, fd, O_CLOEXEC) < 0)
+			die("dup3");
+	z.null = fcntl(z.null, F_DUPFD_CLOEXEC, JOB_FREE);
 	/* As PID 1 we are deaf to what we do not handle; Python handles SIGINT. */
 	(void)sigaction(SIGINT, &dfl, &old);
 	sigemptyset(&set);
@@ -391,8 +398,6 @@ __attribute__((visibility("default"))) pid_t getppid(void)
 
 		if (box_wire_recv(ZYGOTE_SOCK, &job, sizeof job, fd, 0) != sizeof job)
 			_exit(0);
-		for (int i = 0; i < WIRE_MAX_FDS; i++)
-			fd[i] = high_fd(fd[i], "descriptor");
 		if (run(&job, fd, &set, &role))
 			break;
 	}

@@ -51,28 +51,45 @@ static void put_part(struct buf *b, const char *title, struct str s)
 	put_text(b, s);
 }
 
+static void put_call(const struct json *args, const struct json *expected, struct buf *b)
+{
+	struct jsonw w = { b };
+
+	jsonw_json(&w, args);
+	buf_puts(b, " -> ");
+	w.comma = false;
+	if (expected)
+		jsonw_json(&w, expected);
+	else
+		buf_puts(b, "what the reference returns");
+	buf_putc(b, '\n');
+}
+
 static void put_test(const struct task *t, const struct test *test, struct buf *b)
 {
 	struct jsonw w = { b };
 
 	buf_puts(b, "  ");
 	jsonw_str(&w, test->name);
-	buf_puts(b, ": ");
 	w.comma = false;
 	if (t->kind == TASK_STDIN) {
+		buf_puts(b, ": ");
 		jsonw_str(&w, test->in);
 		buf_puts(b, " -> ");
 		w.comma = false;
 		jsonw_str(&w, test->out);
 		buf_putc(b, '\n');
+	} else if (t->kind == TASK_FUNCTION && test->many) {
+		buf_putf(b, ": %d calls\n", test->args->n);
+		for (int i = 0; i < test->args->n; i++) {
+			buf_puts(b, "    ");
+			put_call(&test->args->item[i], json_at(test->expected, i), b);
+		}
 	} else if (t->kind == TASK_FUNCTION) {
-		jsonw_json(&w, test->args);
-		buf_puts(b, " -> ");
-		w.comma = false;
-		jsonw_json(&w, test->expected);
-		buf_putc(b, '\n');
+		buf_puts(b, ": ");
+		put_call(test->args, test->expected, b);
 	} else {
-		buf_putc(b, '\n');
+		buf_puts(b, ":\n");
 		put_text(b, test->code);
 	}
 }

@@ -1,9 +1,10 @@
-/* extract.h - takes the program out of a completion: CommonMark fences, <think> blocks.
+/* extract.h - takes the program out of a completion: think blocks, CommonMark fences, leftovers.
  *
  * Rule (spec R16): text up to the last end of a think block goes first; fences of three or more
  * backticks or tildes, closed by a line of at least as many of the same character or by the end of
  * the text; the last block with the wanted tag that defines the entry point, else the last with
- * the tag, else the last untagged; text without a fence is code as it stands.
+ * the tag, else the last untagged; text without a fence is code as it stands. docs/judge.md says
+ * what else is read. Time is linear in the completion.
  */
 #ifndef JUDGE_EXTRACT_H
 #define JUDGE_EXTRACT_H

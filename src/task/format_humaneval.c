@@ -10,11 +10,9 @@ static int detect(const struct json *rec)
 	return check && entry && id ? 80 : (check || entry) && id ? 10 : 0;
 }
 
-/* The test text defines check() and follows the answer; the one test calls it. */
 static int load(const struct json *rec, struct arena *a, struct task *ret, struct err *e)
 {
-	struct test *t;
-	const char *call;
+	struct str test = STR("");
 	int r = json_need_str(rec, "task_id", &ret->id, e);
 
 	if (r == 0)
@@ -22,25 +20,14 @@ static int load(const struct json *rec, struct arena *a, struct task *ret, struc
 	if (r == 0)
 		r = json_need_str(rec, "entry_point", &ret->entry_point, e);
 	if (r == 0)
-		r = json_need_str(rec, "test", &ret->setup, e);
+		r = json_need_str(rec, "test", &test, e);
 	if (r == 0)
 		r = json_opt_str(rec, "canonical_solution", &ret->reference, e);
 	if (r < 0)
 		return r;
-	if (!task_defines(ret->setup, STR("check"), NULL))
-		return FAIL(e, ERR_PARSE, "field 'test' does not define check()");
-	t = task_tests_new(a, 1, e);
-	call = t ? arena_printf(a, "check(%.*s)\n", (int)ret->entry_point.n, ret->entry_point.p)
-	         : NULL;
-	if (!call)
-		return FAIL(e, ERR_LIMIT, "record is too long");
-	t->code = (struct str){ call, 8 + ret->entry_point.n };
-	ret->kind = TASK_ASSERT;
 	ret->preamble = ret->prompt;
-	ret->test = t;
-	ret->n_tests = 1;
 	ret->source = STR("HumanEval");
-	return 0;
+	return task_set_check(ret, test, a, e);
 }
 
 static const struct format_case cases[] = {

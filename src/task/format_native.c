@@ -37,6 +37,33 @@ static int parse_kind(struct str s, enum task_kind *ret, struct err *e)
 	            (int)(s.n < 40 ? s.n : 40), s.p);
 }
 
+/* {"args"} is one call, {"calls"} a list of them. */
+static int load_call(const struct json *j, struct test *t, struct err *e)
+{
+	int r;
+
+	t->many = json_get(j, "calls");
+	if (t->many && json_get(j, "args"))
+		return FAIL(e, ERR_PARSE, "fields 'args' and 'calls' are both there");
+	r = json_need(j, t->many ? "calls" : "args", JSON_ARR, &t->args, e);
+	if (r == 0)
+		r = json_opt_bool(j, "typed", &t->typed, e);
+	if (r < 0)
+		return r;
+	t->expected = json_get(j, "expected");
+	if (!t->many)
+		return 0;
+	if (t->args->n == 0)
+		return FAIL(e, ERR_PARSE, "field 'calls': a test without calls proves nothing");
+	for (int i = 0; i < t->args->n; i++)
+		if (t->args->item[i].type != JSON_ARR)
+			return FAIL(e, ERR_PARSE, "field 'calls[%d]' is %s, not a list", i,
+			            json_type_text(t->args->item[i].type));
+	if (t->expected && (t->expected->type != JSON_ARR || t->expected->n != t->args->n))
+		return FAIL(e, ERR_PARSE, "field 'expected' is no list of %d results", t->args->n);
+	return 0;
+}
+
 static int load_test(const struct json *j, enum task_kind kind, struct test *t, struct err *e)
 {
 	int r = 0;
@@ -50,10 +77,7 @@ static int load_test(const struct json *j, enum task_kind kind, struct test *t, 
 			r = json_need_str(j, "stdout", &t->out, e);
 		break;
 	case TASK_FUNCTION:
-		r = json_need(j, "args", JSON_ARR, &t->args, e);
-		t->expected = json_get(j, "expected");
-		if (r == 0 && !t->expected)
-			r = FAIL(e, ERR_PARSE, "field 'expected' is missing");
+		r = load_call(j, t, e);
 		break;
 	case TASK_ASSERT:
 		r = json_need_str(j, "assert", &t->code, e);
@@ -215,10 +239,12 @@ static void put_test(const struct task *t, int i, bool first_visible, struct jso
 		put_text(w, "stdout", x->out);
 		break;
 	case TASK_FUNCTION:
-		jsonw_key(w, "args");
+		jsonw_key(w, x->many ? "calls" : "args");
 		jsonw_json(w, x->args);
-		jsonw_key(w, "expected");
-		jsonw_json(w, x->expected);
+		if (x->expected)
+			jsonw_key(w, "expected"), jsonw_json(w, x->expected);
+		if (x->typed)
+			jsonw_key(w, "typed"), jsonw_bool(w, true);
 		break;
 	case TASK_ASSERT:
 		put_text(w, "assert", x->code);
@@ -316,6 +342,12 @@ static const struct format_case cases[] = {
 	  "\"entry_point\":\"Solution().f\",\"visible\":1,"
 	  "\"tests\":[{\"args\":[1],\"expected\":null},{\"args\":[],\"expected\":[2.0]}]}",
 	  "b", 2 },
+	{ "{\"id\":\"d\",\"prompt\":\"p\",\"language\":\"python\",\"kind\":\"function\","
+	  "\"entry_point\":\"f\",\"reference\":\"def f(x):\\n    return x\\n\",\"tests\":["
+	  "{\"args\":[1]},{\"args\":[null],\"expected\":null},{\"calls\":[[1],[2]],"
+	  "\"expected\":[1,2]},{\"calls\":[[{\"t\":[1]}],[{\"d\":[1,{\"s\":[]}]}]],\"typed\":true}]"
+	  "}",
+	  "d", 4 },
 	{ "{\"id\":\"c\",\"prompt\":\"p\",\"language\":\"python\",\"kind\":\"assert\","
 	  "\"tests\":[{\"assert\":\"assert f(1) == 2\",\"name\":\"one\",\"weight\":2.5}]}",
 	  "c", 1 },

@@ -132,11 +132,16 @@ static int fix_stdin(struct str *s, struct arena *a, struct err *e)
 	p = arena_new(a, char, s->n + 1);
 	if (!p)
 		return FAIL(e, ERR_LIMIT, "input of %zu bytes is too long", s->n);
-	for (size_t i = 0; i < s->n; i++)
-		if (s->p[i] != '\r' || i + 1 == s->n || s->p[i + 1] != '\n')
+	for (size_t i = 0; i <= s->n; i++) {
+		bool ends = i == s->n || s->p[i] == '\n';
+
+		while (ends && n && p[n - 1] == '\r')
+			n--;
+		if (i < s->n)
 			p[n++] = s->p[i];
-	if (p[n - 1] != '\n')
-		p[n++] = '\n';
+		else if (n == 0 || p[n - 1] != '\n')
+			p[n++] = '\n';
+	}
 	*s = (struct str){ p, n };
 	return 0;
 }
@@ -159,6 +164,11 @@ static int finish(struct task *t, struct arena *a, struct err *e)
 		return FAIL(e, ERR_PARSE, "field 'entry_point' is missing");
 	t->n_visible = 0;
 	for (int i = 0; i < t->n_tests; i++) {
+		if (t->kind == TASK_FUNCTION && !test[i].expected && !t->reference.p)
+			return FAIL(e, ERR_PARSE,
+			            "field 'tests[%d]': field 'expected' is missing, and no "
+			            "'reference' can tell it",
+			            i);
 		weight += test[i].weight;
 		t->n_visible += test[i].visible;
 		if (t->kind == TASK_STDIN && (r = fix_stdin(&test[i].in, a, e)) < 0)

@@ -19,11 +19,15 @@ enum task_kind { TASK_STDIN, TASK_FUNCTION, TASK_ASSERT };
 const char *task_kind_text(enum task_kind k);
 
 struct test {
-	struct str name;         /* unique in the task; "1", "2", ... unless the record names it */
-	struct str in, out;      /* TASK_STDIN */
-	const struct json *args; /* TASK_FUNCTION: a list */
-	/* TASK_FUNCTION; NULL: whatever the task's reference returns (computed in a box, once) */
-	const struct json *expected;
+	struct str name;    /* unique in the task; "1", "2", ... unless the record names it */
+	struct str in, out; /* TASK_STDIN */
+	/* TASK_FUNCTION: a list of arguments and the result; many: lists of such lists and of their
+	 * results, of calls that one process makes one after the other. expected NULL: whatever the
+	 * task's reference returns (computed in a box, once; the task has a reference then).
+	 */
+	const struct json *args, *expected;
+	bool many;
+	bool typed;      /* args and expected hold marks: docs/formats.md, "Values" */
 	struct str code; /* TASK_ASSERT: source that raises if the answer is wrong */
 	double weight;   /* 1 unless the record says otherwise */
 	bool visible;

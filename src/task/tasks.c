@@ -67,10 +67,46 @@ static int grow(struct tasks *t, int **line, int *cap, struct err *e)
 	return 0;
 }
 
+/* Python's json writes Infinity, which is no JSON. In a copy of the same length it becomes a number
+ * that no double holds. .p is NULL: there is none, or no memory.
+ */
+static struct str without_infinity(struct str text, struct arena *a)
+{
+	static const struct str word = STR("Infinity");
+	bool inside = false, found = false;
+	char *p;
+
+	if (!str_has(text, word))
+		return (struct str){ 0 };
+	p = (char *)arena_str(a, text).p; /* ours: a fresh copy */
+	for (size_t i = 0; p && i < text.n; i++) {
+		if (inside && p[i] == '\\') {
+			i++;
+		} else if (p[i] == '"') {
+			inside = !inside;
+		} else if (!inside && i + word.n <= text.n && !memcmp(p + i, word.p, word.n)) {
+			memcpy(p + i, "1e999   ", word.n);
+			found = true;
+		}
+	}
+	return (struct str){ found ? p : NULL, text.n };
+}
+
+static int parse(struct str text, struct arena *a, const struct json **ret, struct err *e)
+{
+	struct str other;
+	int r = json_parse(text, a, ret, e);
+
+	if (r != ERR_PARSE)
+		return r;
+	other = without_infinity(text, a);
+	return other.p ? json_parse(other, a, ret, e) : r;
+}
+
 static int load_line(struct tasks *t, const struct format *f, struct str text, struct err *e)
 {
 	const struct json *rec = NULL;
-	int r = json_parse(text, &t->a, &rec, e);
+	int r = parse(text, &t->a, &rec, e);
 
 	if (r == 0)
 		r = task_load(f, rec, &t->a, &t->task[t->n], e);

@@ -144,6 +144,29 @@ static void errors_name_the_line(void **state)
 	}
 }
 
+/* As Python's json writes it; in a text it stays. */
+static void infinity_is_a_number(void **state)
+{
+	static const char text[] =
+		"{\"id\":\"a\",\"prompt\":\"\\\"Infinity\",\"language\":\"python\","
+		"\"kind\":\"function\",\"entry_point\":\"f\",\"tests\":[{\"args\":"
+		"[Infinity, -Infinity,\"Infinity\"],\"expected\":1}]}";
+	struct tasks t;
+	struct err e = { 0 };
+	const struct json *args;
+
+	(void)state;
+	if (tasks_open(file(text, sizeof text - 1), NULL, 4096, &t, &e) < 0)
+		fail_msg("%s", e.msg);
+	args = t.task[0].test[0].args;
+	assert_true(str_is(t.task[0].prompt, "\"Infinity"));
+	assert_true(str_is(args->item[0].text, "1e999") && str_is(args->item[1].text, "-1e999"));
+	assert_true(args->item[2].type == JSON_STR && str_is(args->item[2].text, "Infinity"));
+	tasks_done(&t);
+	assert_true(tasks_open(file("{\"x\":Infinit}", 13), NULL, 4096, &t, &e) < 0);
+	assert_true(tasks_open(file("{\"x\":NaN}", 9), NULL, 4096, &t, &e) < 0);
+}
+
 static void a_long_line_is_refused(void **state)
 {
 	static char text[10000];
@@ -160,11 +183,9 @@ static void a_long_line_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(definitions),
-		cmocka_unit_test(programs),
-		cmocka_unit_test(a_file_of_tasks),
-		cmocka_unit_test(errors_name_the_line),
-		cmocka_unit_test(a_long_line_is_refused),
+		cmocka_unit_test(definitions),          cmocka_unit_test(programs),
+		cmocka_unit_test(a_file_of_tasks),      cmocka_unit_test(errors_name_the_line),
+		cmocka_unit_test(infinity_is_a_number), cmocka_unit_test(a_long_line_is_refused),
 	};
 	char path[64];
 	int r;
