@@ -105,7 +105,6 @@ struct zygote {
 	enum zygote_state state;
 	pid_t pid;
 	int fd, sock, log; /* pidfd, socket, its stderr; -1 */
-	int failures;      /* that never became ready, in a row */
 	int jobs;
 	int64_t base_bytes; /* memory of the slot while nothing runs; 0: not known yet */
 };
@@ -311,5 +310,9 @@ void result_send_held(const struct server *s); /* when the socket can be written
 /* Events of the epoll set. */
 enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM, EV_ZYGOTE, EV_ZYGOTE_END };
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);
+/* The process of a pidfd has ended. An event alone does not prove it: a child that has not yet
+ * executed its program holds copies of our descriptors, and keeps closed ones in the epoll set.
+ */
+bool has_ended(int pidfd);
 
 #endif
