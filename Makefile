@@ -79,7 +79,8 @@ CLIOBJ  := $(CLISRC:%.c=$(O)/%.o) $(O)/gen/cmd_table.o \
 BOXDOBJ := $(BOXDSRC:%.c=$(O)/%.o)
 # The library that is preloaded into interpreters: its own build, never with sanitizers.
 ZYGOTEOBJ := $(patsubst %.c,$(O)/zygote/%.o,$(ZYGOTE) src/box/boxd_meter.c src/box/boxd_reap.c \
-             src/box/boxd_rights.c src/box/boxd_page.c src/box/box_wire.c src/base/buf.c src/base/err.c \
+             src/box/boxd_rights.c src/box/boxd_page.c \
+             src/box/boxd_tree.c src/box/boxd_enclose.c src/box/boxd_clean.c src/box/box_wire.c src/base/buf.c src/base/err.c \
              src/base/io.c)
 TESTS   := $(patsubst tests/unit/%.c,$(O)/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ    := $(patsubst tests/fuzz/%.c,$(O)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum box_tier { BOX_AUTO, BOX_FULL, BOX_USER, BOX_NONE };
+enum box_tier { BOX_AUTO, BOX_FULL, BOX_USER, BOX_LANDLOCK, BOX_NONE };
 
-const char *box_tier_text(enum box_tier t); /* "auto", "full", "user", "none" */
+const char *box_tier_text(enum box_tier t); /* "auto", "full", "user", ... */
 
 enum { BOX_MAX_FILES = 16, BOX_MAX_ARGS = 64, BOX_CHANNELS = 3, BOX_MAX_ZYGOTES = 4 };
 

@@ -5,7 +5,7 @@
 
 const char *box_tier_text(enum box_tier t)
 {
-	static const char *const text[] = { "auto", "full", "user", "none" };
+	static const char *const text[] = { "auto", "full", "user", "landlock", "none" };
 
 	assert((unsigned)t < sizeof text / sizeof text[0]);
 	return text[t];

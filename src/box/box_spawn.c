@@ -58,8 +58,10 @@ static int find_program(const struct box_config *cfg, char path[PATH_MAX], struc
 /* Of the caller's environment the server gets only what concerns itself. */
 static void server_env(char *envp[ENV_MAX + 1])
 {
-	static const char *const pass[] = { "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=",
-		                            "TSAN_OPTIONS=", "CUPEL_CGROUP=" };
+	static const char *const pass[] = {
+		"LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=",
+		"TSAN_OPTIONS=",    "CUPEL_CGROUP=", "CUPEL_LANDLOCK="
+	};
 	int n = 0;
 
 	for (char **v = environ; *v; v++)
@@ -143,10 +145,9 @@ static int greet(struct box_server *s, struct err *e)
 	return 0;
 }
 
-int box_server_start(const struct box_config *cfg, struct str zygotes, struct box_server *ret,
-                     struct err *e)
+static int start(const struct box_config *cfg, struct str zygotes, struct box_server *s,
+                 struct err *e)
 {
-	struct box_server s = { -1, -1, { 0 } };
 	char path[PATH_MAX];
 	AUTO_FD int theirs = -1;
 	int pair[2];
@@ -158,14 +159,14 @@ int box_server_start(const struct box_config *cfg, struct str zygotes, struct bo
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return FAIL(e, ERR_SYS, "socketpair: %s", strerror(errno));
 	/* Out of the way of 0..3, which the server gets anew: the caller may have them closed. */
-	s.sock = pair[0];
+	s->sock = pair[0];
 	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, WIRE_SOCK + 1);
 	(void)close(pair[1]);
 	r = theirs < 0 ? FAIL(e, ERR_SYS, "socket: %s", strerror(errno))
 	               : spawn(path, cfg, theirs, &pid, e);
 	if (r == 0) {
-		s.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-		if (s.pidfd < 0) {
+		s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (s->pidfd < 0) {
 			r = FAIL(e, ERR_DENIED, "pidfd_open: %s", strerror(errno));
 			(void)kill(pid, SIGKILL);
 			(void)waitpid(pid, NULL, 0);
@@ -173,10 +174,40 @@ int box_server_start(const struct box_config *cfg, struct str zygotes, struct bo
 	}
 	auto_close(&theirs); /* so that the end of the server is the end of the socket */
 	theirs = -1;
-	r = r < 0 ? r : send_setup(s.sock, zygotes, cfg->n_zygotes, e);
-	r = r < 0 ? r : greet(&s, e);
-	if (r < 0) {
-		box_server_stop(&s);
+	r = r < 0 ? r : send_setup(s->sock, zygotes, cfg->n_zygotes, e);
+	r = r < 0 ? r : greet(s, e);
+	if (r < 0)
+		box_server_stop(s);
+	return r;
+}
+
+/* A server that has tried namespaces in vain is in no state to try something else. */
+int box_server_start(const struct box_config *cfg, struct str zygotes, struct box_server *ret,
+                     struct err *e)
+{
+	struct box_server s = { -1, -1, { 0 } }, next = { -1, -1, { 0 } };
+	struct box_config last = *cfg;
+	struct err why = { 0 };
+	int r = start(cfg, zygotes, &s, &why);
+
+	if (r == ERR_DENIED && cfg->tier == BOX_AUTO && s.hello.code == r &&
+	    s.hello.tier == BOX_AUTO) {
+		last.tier = BOX_LANDLOCK;
+		r = start(&last, zygotes, &next, e);
+		if (r < 0)
+			return next.hello.tier != BOX_AUTO
+			               ? r
+			               : FAIL(e, r, "%.100s; tier landlock: %.100s", why.msg,
+			                      next.hello.why);
+		(void)snprintf(
+			next.hello.missing, sizeof next.hello.missing,
+			"tier user needs namespaces (%.232s); what tier landlock lacks is in "
+			"SECURITY.md",
+			why.msg);
+		s = next;
+	} else if (r < 0) {
+		if (e)
+			*e = why;
 		return r;
 	}
 	*ret = s;

@@ -36,7 +36,7 @@ struct wire_setup {
 struct wire_hello {
 	uint32_t type, version;
 	int32_t code; /* 0, or why there is no box: an ERR_* */
-	int32_t tier; /* enum box_tier */
+	int32_t tier; /* enum box_tier; BOX_AUTO: code says why none could be had */
 	int32_t slots;
 	char why[232];     /* code != 0 */
 	char missing[512]; /* what the next better tier needs */

@@ -39,7 +39,9 @@
  * is looked at when it can have been reached at the earliest, not at a fixed rate. CPU time counts
  * all processes of the slot's cgroup from the base on.
  *
- * Without cgroups (tier user) init looks at its processes every POLL_MS (boxd_meter.c).
+ * Without cgroups (tier user) init looks at its processes every POLL_MS (boxd_meter.c). Without
+ * namespaces (tier landlock, none) init and zygote are no PID 1: boxd_landlock.c and boxd_tree.c
+ *tell what holds instead.
  *
  * boxd trusts its caller, and nothing that comes from a box: pipes are read into capped buffers,
  * and no other channel leads out of a payload.
@@ -285,6 +287,10 @@ static int isolate(struct server *s, enum box_tier want, struct err *e)
 	struct err why = { 0 };
 	int r;
 
+	if (want == BOX_LANDLOCK) {
+		s->tier = BOX_LANDLOCK;
+		return landlock_open(s, e);
+	}
 	if (want == BOX_NONE) {
 		s->tier = BOX_NONE;
 		s->polls = true;
@@ -331,13 +337,16 @@ static int start_slots(struct server *s, struct err *e)
 		no_proc = no_proc || sl->page->no_proc;
 		s->no_proc = no_proc;
 	}
-	for (int k = 0; k < s->n_zygotes; k++) {
-		int r = zygote_try(s, k, e);
-
-		if (r < 0)
-			return r;
-	}
 	return 0;
+}
+
+static int try_zygotes(struct server *s, struct err *e)
+{
+	int r = 0;
+
+	for (int k = 0; r == 0 && k < s->n_zygotes; k++)
+		r = zygote_try(s, k, e);
+	return r;
 }
 
 static void describe(struct server *s)
@@ -351,23 +360,25 @@ static void describe(struct server *s)
 		               n ? "; " : "",
 		               s->polls ? ", and memory is limited per process" : "");
 	(void)snprintf(s->about, sizeof s->about,
-	               "cgroup %s, user namespace %s, ids of slots %s, filter of %d instructions",
+	               "cgroup %s, user namespace %s, ids of slots %s, filter of %d instructions, "
+	               "Landlock %d",
 	               s->cg.version == 1   ? "1"
 	               : s->cg.version == 2 ? "2"
 	                                    : "none",
 	               s->userns ? (s->nest ? "for each box" : "yes") : "no",
-	               s->slot_ids ? "yes" : "no", s->filter.len);
+	               s->slot_ids ? "yes" : "no", s->filter.len, landlock_version());
 }
 
 static void clean_up(struct server *s)
 {
 	for (int i = 0; s->slot && i < s->n_slots; i++)
 		slot_end(&s->slot[i]);
+	if (no_spaces(s))
+		(void)tree_kill(NULL, NULL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		continue;
 	cg_close(&s->cg);
-	if (s->tmp[0])
-		(void)io_remove_tree(s->tmp, NULL);
+	none_close(s);
 }
 
 /* The caller's first message. Its texts stay mapped. */
@@ -405,7 +416,7 @@ static enum box_tier tier_of(const char *text)
 
 int main(int argc, char **argv)
 {
-	static struct server s = { .sock = WIRE_SOCK };
+	static struct server s = { .sock = WIRE_SOCK, .first_id = HOST_ID, .tmp_fd = -1 };
 	struct wire_hello hello = { .type = WIRE_HELLO, .version = WIRE_VERSION };
 	struct err e = { 0 };
 	int r;
@@ -421,9 +432,10 @@ int main(int argc, char **argv)
 	r = r < 0 ? r : prepare(&s, &e);
 	r = r < 0 ? r : isolate(&s, tier_of(argv[1]), &e);
 	r = r < 0 ? r : start_slots(&s, &e);
+	hello.tier = r < 0 ? BOX_AUTO : s.tier;
+	r = r < 0 ? r : try_zygotes(&s, &e);
 	describe(&s);
 	hello.code = r;
-	hello.tier = s.tier;
 	hello.slots = s.n_slots;
 	memcpy(hello.why, e.msg, sizeof hello.why);
 	memcpy(hello.missing, s.missing, sizeof hello.missing);

@@ -6,6 +6,7 @@
 #include "box/box.h"
 #include "box/box_wire.h"
 
+#include <limits.h>
 #include <linux/filter.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -22,6 +23,7 @@ enum {
 	START_S = 30,        /* a box that has not started its program by then has failed */
 	WHY = 232,
 	KEEPER_TRIES = 3, /* then a slot is given up */
+	SLOT_PATH = 96,   /* bytes for the name of a slot's folder, where it has one */
 };
 
 /* What a process that is about to belong to a program keeps and loses. */
@@ -30,7 +32,9 @@ struct rights {
 	uint8_t slot_ids; /* each slot has its own */
 	uint8_t polls;    /* no cgroup limits memory and processes */
 	uint8_t no_proc, none;
-	uint8_t ours; /* processes of ours that RLIMIT_NPROC counts */
+	uint8_t ours;       /* processes of ours that RLIMIT_NPROC counts */
+	uint8_t landlock;   /* its version; 0: another tier */
+	uint32_t max_tasks; /* of the whole user; 0: only processes of the slot have its id */
 };
 
 /* Control files of one slot's cgroup, opened before the host's file system is out of sight. */
@@ -99,6 +103,7 @@ enum zygote_state { ZYGOTE_DEAD, ZYGOTE_STARTING, ZYGOTE_IDLE, ZYGOTE_ENDING };
 
 struct zygote {
 	enum zygote_state state;
+	pid_t pid;
 	int fd, sock, log; /* pidfd, socket, its stderr; -1 */
 	int failures;      /* that never became ready, in a row */
 	int jobs;
@@ -137,15 +142,31 @@ struct server {
 	bool nest;                 /* each box has its own user namespace: counts processes apart */
 	bool polls;                /* init looks after memory and CPU time: no cgroups */
 	bool no_proc;              /* a box gets no /proc of its own */
+	int landlock;              /* tier landlock: version of its interface; else 0 */
+	uint32_t first_id;         /* of slots without user namespace */
 	int cpus;
 	struct cgroups cg;
 	struct sock_fprog filter, zygote_filter;
+	struct sock_fprog more_filter; /* tier landlock: beside them */
 	struct box_zygote zygote[BOX_MAX_ZYGOTES];
 	int n_zygotes;
 	struct slot *slot;
 	char missing[512], about[512];
-	char tmp[64]; /* tier none: folder of the boxes */
+	char tmp[64]; /* folder of the boxes, in tiers without namespaces */
+	int tmp_fd;   /* locked, so that no other server removes it */
 };
+
+/* Tiers landlock and none: one PID namespace, and files, for all. */
+static inline bool no_spaces(const struct server *s)
+{
+	return s->tier >= BOX_LANDLOCK;
+}
+
+/* Its user id as the server sees it, if slots have ids. */
+static inline uint32_t slot_id(const struct server *s, const struct slot *sl)
+{
+	return (s->userns ? (uint32_t)BOX_ID : s->first_id) + (uint32_t)sl->index;
+}
 
 /* boxd_cgroup.c. ERR_DENIED: there is none that we may use. */
 int cg_open(struct cgroups *cg, int slots, struct err *e);
@@ -161,9 +182,46 @@ bool cg_oom_event(struct cg_slot *c);     /* the same, when oom_event has become
 /* boxd_ns.c: user namespace, other namespaces, then a root that holds only what a box may see. */
 int ns_enter(struct server *s, struct err *e);
 int ns_make_root(const struct server *s, struct err *e);
+/* Are host ids first..first+n-1 mapped in the namespace that we are in? */
+bool ids_are_mapped(unsigned first, unsigned n);
+/* Folders beside the system's that an interpreter needs: of its name and of what its links lead
+ * to; "" for none.
+ */
+int ns_prefixes(const char *path, char ret[2][PATH_MAX], struct err *e);
 
 /* boxd_none.c: fills s->tmp. */
 int none_open(struct server *s, struct err *e);
+void none_close(struct server *s);
+
+/* boxd_landlock.c */
+int landlock_open(struct server *s, struct err *e);
+int landlock_version(void); /* 0: none */
+/* A set of rules for programs or zygotes of a slot: a descriptor, or an error. */
+int landlock_rules(const struct server *s, const struct slot *sl, bool zygote, struct err *e);
+void landlock_folder(const struct server *s, const struct slot *sl, char path[SLOT_PATH]);
+uint32_t landlock_tasks(const struct server *s, int procs);
+/* Kills what zygotes and inits that were killed have left to the server. */
+void landlock_strays(const struct server *s);
+
+/* boxd_landlock_filter.c: what Landlock leaves open, beside the other filter. */
+int landlock_filter_make(int version, struct sock_fprog *ret, struct err *e);
+
+/* boxd_enclose.c: into one more layer of Landlock, and a filter for it. rules: a set of them. */
+bool enclose(const struct rights *r, int rules);
+bool enclose_zygote(const struct rights *r, int rules); /* without the filter */
+
+/* boxd_tree.c: descendants, where they have no namespace of their own. */
+/* Kills and reaps all children but those that are known, and their descendants; returns the CPU
+ * time of the children. known may be NULL.
+ */
+int64_t tree_kill(bool (*known)(pid_t pid, const void *arg), const void *arg);
+/* As meter_over(), with processes and the folder as well. skip: a child that does not count, or 0.
+ */
+bool tree_over(struct slot_page *p, const struct box_limits *l, int64_t reaped_ns, int folder,
+               pid_t skip);
+
+/* boxd_clean.c: removes everything in a folder. */
+bool clean_dir(int dir);
 
 /* boxd_filter.c: the system-call filter as BPF. */
 enum filter_ipc { FILTER_ALL_IPC, FILTER_NO_SHM, FILTER_NO_IPC };
@@ -216,9 +274,8 @@ int64_t cg_cpu_ns(int fd); /* of a cgroup */
 /* boxd_reap.c */
 struct rusage;
 int64_t rusage_ns(const struct rusage *ru);
-int64_t children_ns(void);   /* CPU time of all that were waited for */
-int64_t reap_all(void);      /* in a PID namespace of which we are the init; returns CPU time */
-int64_t reap_children(void); /* without one: kill until no child is left */
+int64_t children_ns(void); /* CPU time of all that were waited for */
+int64_t reap_all(void);    /* in a PID namespace of which we are the init; returns CPU time */
 
 /* boxd_slot.c: the life of a job in a slot. */
 int slot_start(struct server *s, struct slot *sl, const struct wire_job *job, int plan, int in,

@@ -57,7 +57,7 @@ static void map_ids(const struct slot *sl)
 
 static void write_files(const struct server *s, const struct slot *sl, const struct box_plan *plan)
 {
-	uid_t id = (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index;
+	uid_t id = slot_id(s, sl);
 
 	for (int i = 0; i < plan->n_files; i++) {
 		const struct box_file *f = &plan->file[i];
@@ -107,7 +107,7 @@ static bool reap(const struct server *s, const struct slot *sl, pid_t payload)
 		if (!s->polls) {
 			sl->page->cpu_end_ns = cg_cpu_ns(KEEPER_CPU);
 		} else {
-			(void)reap_all();
+			(void)(no_spaces(s) ? tree_kill(NULL, NULL) : reap_all());
 			sl->page->cpu_end_ns = children_ns();
 		}
 		if (getrusage(RUSAGE_CHILDREN, &ru) == 0 &&
@@ -125,6 +125,7 @@ static void wait_for(const struct server *s, const struct slot *sl, const struct
 {
 	struct pollfd p[2] = { { sigfd, POLLIN, 0 }, { KEEPER_SOCK, 0, 0 } };
 	bool looks = s->polls && !s->no_proc && s->tier != BOX_NONE;
+	int folder = s->landlock ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	for (;;) {
 		struct signalfd_siginfo si;
@@ -132,22 +133,43 @@ static void wait_for(const struct server *s, const struct slot *sl, const struct
 		if (poll(p, 2, looks ? POLL_MS : -1) < 0 && errno != EINTR)
 			die(sl, "poll");
 		if (p[1].revents) /* the server is gone */
-			_exit(1);
+			return;
 		if (p[0].revents && read(sigfd, &si, sizeof si) > 0 && si.ssi_signo != SIGCHLD)
-			_exit(1); /* tier none is told to end */
+			return; /* without namespaces it is told to end */
 		if (reap(s, sl, payload))
 			return;
-		if (looks)
+		if (looks && s->landlock)
+			(void)tree_over(sl->page, l, children_ns(), folder, 0);
+		else if (looks)
 			(void)meter_over(sl->page, l, children_ns());
 		if (sl->page->over)
 			return;
 	}
 }
 
+static void empty_folder(const struct slot *sl)
+{
+	AUTO_FD int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (dir < 0 || !clean_dir(dir))
+		die(sl, "empty the folder");
+}
+
 void box_set_up(const struct server *s, const struct slot *sl, int64_t disk_bytes, bool zygote)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	/* Who has descendants that do not die with it must live to kill them. */
+	if (prctl(PR_SET_PDEATHSIG, no_spaces(s) && !zygote ? SIGTERM : SIGKILL, 0, 0, 0) < 0)
 		die(sl, "prctl");
+	if (s->landlock) {
+		char path[SLOT_PATH];
+
+		landlock_folder(s, sl, path);
+		if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ||
+		    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || chdir(path) < 0)
+			die(sl, path);
+		empty_folder(sl); /* whoever was here before may have been killed */
+		return;
+	}
 	if (s->tier == BOX_NONE) {
 		char path[sizeof s->tmp + 16];
 
@@ -187,7 +209,7 @@ _Noreturn void init_main(const struct server *s, const struct slot *sl,
 	write_files(s, sl, &plan);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	if (s->tier == BOX_NONE)
+	if (no_spaces(s))
 		sigaddset(&set, SIGTERM);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		die(sl, "sigprocmask");
@@ -203,7 +225,9 @@ _Noreturn void init_main(const struct server *s, const struct slot *sl,
 	if (pid == 0)
 		payload_main(s, sl, &job->limits, &plan, fd);
 	wait_for(s, sl, &job->limits, pid, sigfd);
-	if (s->tier == BOX_NONE)
-		(void)reap_children();
+	if (no_spaces(s))
+		(void)tree_kill(NULL, NULL);
+	if (s->landlock)
+		empty_folder(sl);
 	_exit(0);
 }

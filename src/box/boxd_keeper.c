@@ -50,7 +50,7 @@ static pid_t clone_init(const struct server *s, int *ret_fd)
 {
 	unsigned long flags = CLONE_PIDFD | SIGCHLD;
 
-	if (s->tier != BOX_NONE)
+	if (!no_spaces(s))
 		flags |= CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | (s->nest ? CLONE_NEWUSER : 0);
 	return (pid_t)syscall(SYS_clone, flags, NULL, ret_fd, NULL, 0);
 }
@@ -97,7 +97,7 @@ static _Noreturn void keeper_main(const struct server *s, const struct slot *sl,
 	}
 	if (!keep_fds(sock, s->cg.version ? s->cg.slot[sl->index].cpu : -1))
 		_exit(1);
-	if (s->tier != BOX_NONE) {
+	if (!no_spaces(s)) {
 		if (unshare(CLONE_NEWNET) < 0) {
 			page_fail(sl->page, "network namespace: %s", strerror(errno));
 			_exit(1);

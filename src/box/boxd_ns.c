@@ -36,8 +36,7 @@ static int write_file(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, n) == (ssize_t)n ? 0 : -1;
 }
 
-/* Are host ids first..first+n-1 mapped in the namespace that we start in? */
-static bool ids_are_mapped(unsigned first, unsigned n)
+bool ids_are_mapped(unsigned first, unsigned n)
 {
 	AUTO_FILE FILE *f = fopen("/proc/self/uid_map", "re");
 	unsigned long inside, outside, count;
@@ -262,13 +261,14 @@ static int show_etc(struct err *e)
 /* The folder above the one of a program (/opt/x of /opt/x/bin/python3), where it is no system
  * folder. A folder that holds more than an interpreter is refused: programs could read it all.
  */
-static int show_prefix(const char *path, struct err *e)
+static int find_prefix(const char *path, char ret[PATH_MAX], struct err *e)
 {
 	static const char *const mark[] = { "pyvenv.cfg", "lib", "lib64", "libexec" };
 	char dir[PATH_MAX], file[PATH_MAX + 16];
 	char *slash;
 	bool found = false;
 
+	ret[0] = 0;
 	(void)snprintf(dir, sizeof dir, "%s", path);
 	for (int i = 0; i < 2; i++) {
 		slash = strrchr(dir, '/');
@@ -285,10 +285,11 @@ static int show_prefix(const char *path, struct err *e)
 	if (!found)
 		return FAIL(e, ERR_DENIED,
 		            "%s lies in no installation of its own, so boxes cannot show it", path);
-	return show(dir, false, e);
+	memcpy(ret, dir, sizeof dir);
+	return 0;
 }
 
-static int show_interpreter(const char *path, struct err *e)
+int ns_prefixes(const char *path, char ret[2][PATH_MAX], struct err *e)
 {
 	char real[PATH_MAX];
 	int r;
@@ -297,8 +298,19 @@ static int show_interpreter(const char *path, struct err *e)
 		return FAIL(e, ERR_DENIED, "interpreter '%s' is no absolute path", path);
 	if (access(path, X_OK) < 0 || !realpath(path, real))
 		return FAIL(e, ERR_DENIED, "interpreter %s: %s", path, strerror(errno));
-	r = show_prefix(path, e);
-	return r < 0 ? r : show_prefix(real, e);
+	r = find_prefix(path, ret[0], e);
+	return r < 0 ? r : find_prefix(real, ret[1], e);
+}
+
+static int show_interpreter(const char *path, struct err *e)
+{
+	char prefix[2][PATH_MAX];
+	int r = ns_prefixes(path, prefix, e);
+
+	for (int i = 0; r == 0 && i < 2; i++)
+		if (*prefix[i])
+			r = show(prefix[i], false, e);
+	return r;
 }
 
 static int make_tree(const struct server *s, struct err *e)

@@ -45,14 +45,13 @@ static void set_streams(const struct slot *sl, const int fd[WIRE_MAX_FDS])
 
 struct rights server_rights(const struct server *s, const struct slot *sl)
 {
-	uint32_t id = (uint32_t)(s->userns ? BOX_ID : HOST_ID) + (uint32_t)sl->index;
-
-	return (struct rights){ .id = id,
+	return (struct rights){ .id = slot_id(s, sl),
 		                .slot_ids = s->slot_ids,
 		                .polls = s->polls,
 		                .no_proc = s->no_proc,
 		                .none = s->tier == BOX_NONE,
-		                .ours = s->nest };
+		                .ours = s->nest,
+		                .landlock = (uint8_t)s->landlock };
 }
 
 /* Fixed variables, and own ones, which may replace them. */
@@ -65,11 +64,19 @@ void make_env(const struct server *s, const char *const *own, char **env, char *
 		                             "OPENBLAS_NUM_THREADS=1",
 		                             "OMP_NUM_THREADS=1",
 		                             "PYTHONHASHSEED=0" };
+	char dir[SLOT_PATH];
 	int n = 0, n_plan = 0;
 
 	for (; own[n_plan]; n_plan++)
 		env[n++] = (char *)(uintptr_t)own[n_plan];
-	(void)snprintf(home, room, "HOME=%s", s->tier == BOX_NONE ? "." : "/box");
+	if (s->landlock && getcwd(dir, sizeof dir)) {
+		int len = snprintf(home, room, "HOME=%s", dir) + 1;
+
+		env[n++] = home + len;
+		(void)snprintf(home + len, room - (size_t)len, "TMPDIR=%s", dir);
+	} else {
+		(void)snprintf(home, room, "HOME=%s", s->tier == BOX_NONE ? "." : "/box");
+	}
 	env[n++] = home;
 	for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
 		size_t len = (size_t)(strchr(fixed[i], '=') - fixed[i]) + 1;
@@ -83,12 +90,25 @@ void make_env(const struct server *s, const char *const *own, char **env, char *
 	env[n] = NULL;
 }
 
+/* The filter of this tier forbids nothing that its own installation needs. */
+static void enter_landlock(const struct server *s, const struct slot *sl, const struct rights *r,
+                           int rules)
+{
+	/* Cleared by the change of user; a program that is left alone is killed by its limits. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &s->more_filter) < 0 ||
+	    !enclose(r, rules))
+		die(sl, "Landlock");
+}
+
 _Noreturn void payload_main(const struct server *s, const struct slot *sl,
                             const struct box_limits *l, const struct box_plan *plan,
                             const int fd[WIRE_MAX_FDS])
 {
-	char home[32], *env[BOX_MAX_ARGS + 16], *argv[BOX_MAX_ARGS];
+	char home[2 * SLOT_PATH + 16], *env[BOX_MAX_ARGS + 16], *argv[BOX_MAX_ARGS];
 	struct rights r = server_rights(s, sl);
+	struct err e = { 0 };
+	int rules = -1;
 	sigset_t none;
 
 	(void)setsid();
@@ -98,6 +118,12 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
 	set_streams(sl, fd);
 	make_env(s, plan->env, env, home, sizeof home);
 	memcpy(argv, plan->argv, sizeof argv);
+	if (s->landlock && (rules = landlock_rules(s, sl, false, &e)) < 0) {
+		page_fail(sl->page, "%s", e.msg);
+		_exit(127);
+	}
+	if (s->landlock && !s->slot_ids)
+		r.max_tasks = landlock_tasks(s, l->procs);
 	if (!rights_limit(&r, l))
 		die(sl, "limits");
 	sigemptyset(&none);
@@ -108,6 +134,8 @@ _Noreturn void payload_main(const struct server *s, const struct slot *sl,
 		die(sl, "no_new_privs");
 	if (s->filter.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &s->filter) < 0)
 		die(sl, "system-call filter");
+	if (s->landlock)
+		enter_landlock(s, sl, &r, rules);
 	sl->page->cpu_base_ns =
 		s->polls ? clock_ns(CLOCK_PROCESS_CPUTIME_ID) : cg_cpu_ns(KEEPER_CPU);
 	sl->page->start_ns = now_ns();

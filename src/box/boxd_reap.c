@@ -1,19 +1,14 @@
-/* boxd_reap.c - kills and reaps what is left of a job, for whoever is the parent of its processes:
- * the init of a box, or a zygote.
+/* boxd_reap.c - kills and reaps what is left of a job in a PID namespace, for its init: that of a
+ * box, or a zygote. boxd_tree.c does the same without one.
  */
 #include "box/boxd.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/auto.h"
 #include "base/clock.h"
-#include "base/io.h"
 
 int64_t rusage_ns(const struct rusage *ru)
 {
@@ -41,32 +36,5 @@ int64_t reap_all(void)
 	do
 		(void)kill(-1, SIGKILL);
 	while (wait4(-1, NULL, __WALL, &ru) > 0 && (ns += rusage_ns(&ru), true));
-	return ns;
-}
-
-int64_t reap_children(void)
-{
-	struct rusage ru;
-	char text[4096], *p;
-	int64_t ns = 0;
-
-	for (int i = 0; i < 1000; i++) {
-		AUTO_FD int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-		size_t n = 0;
-
-		if (fd < 0 || io_read(fd, text, sizeof text - 1, &n, NULL) < 0 || n == 0)
-			break;
-		text[n] = 0;
-		for (p = text; *p;) {
-			long pid = strtol(p, &p, 10);
-
-			if (pid <= 1)
-				return ns;
-			(void)kill((pid_t)pid, SIGKILL);
-			p += strspn(p, " ");
-		}
-		if (wait4(-1, NULL, __WALL, &ru) > 0)
-			ns += rusage_ns(&ru);
-	}
 	return ns;
 }

@@ -36,7 +36,8 @@ bool rights_limit(const struct rights *r, const struct box_limits *l)
 	return limit(RLIMIT_CPU, l->cpu_ns / NS_PER_S + 2) && limit(RLIMIT_FSIZE, l->disk_bytes) &&
 	       limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, FILES_OPEN) &&
 	       limit(RLIMIT_STACK, l->stack_bytes) && (!r->polls || limit(RLIMIT_DATA, data)) &&
-	       (!r->polls || r->none || limit(RLIMIT_NPROC, l->procs + r->ours));
+	       (!r->polls || r->none ||
+	        limit(RLIMIT_NPROC, r->max_tasks ? (int64_t)r->max_tasks : l->procs + r->ours));
 }
 
 void drop_bounding_set(uint64_t keep)
@@ -57,7 +58,8 @@ bool rights_drop(const struct rights *r)
 	if (r->none)
 		return true;
 	drop_bounding_set(0);
-	return prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) == 0 &&
+	/* Without namespaces we may have had no rights from the start. */
+	return (prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) == 0 || r->landlock) &&
 	       (!r->slot_ids || (setgroups(0, NULL) == 0 && setresgid(r->id, r->id, r->id) == 0 &&
 	                         setresuid(r->id, r->id, r->id) == 0)) &&
 	       syscall(SYS_capset, &head, none) == 0;

@@ -46,8 +46,8 @@ static void kill_box(const struct server *s, struct slot *sl, enum box_end why)
 		              NULL, 0);
 		sl->next_ns = now_ns() + STOP_NS;
 	} else if (sl->init_fd >= 0) {
-		(void)syscall(SYS_pidfd_send_signal, sl->init_fd,
-		              s->tier == BOX_NONE ? SIGTERM : SIGKILL, NULL, 0);
+		(void)syscall(SYS_pidfd_send_signal, sl->init_fd, no_spaces(s) ? SIGTERM : SIGKILL,
+		              NULL, 0);
 	}
 }
 
@@ -66,7 +66,7 @@ static void close_channels(struct slot *sl)
  */
 static int make_pipes(const struct server *s, struct slot *sl, int w[BOX_CHANNELS], struct err *e)
 {
-	uid_t id = (uid_t)(s->userns ? BOX_ID : HOST_ID) + (uid_t)sl->index;
+	uid_t id = slot_id(s, sl);
 
 	for (int i = 0; i < BOX_CHANNELS; i++) {
 		int p[2];
@@ -227,6 +227,8 @@ void slot_hear(struct server *s, struct slot *sl, bool wait)
 		if (sl->kill)
 			kill_box(s, sl, sl->killed_for);
 	} else if (m.say == KEEPER_GONE) {
+		if (m.status)
+			landlock_strays(s);
 		box_gone(s, sl, m.status);
 	} else if (m.status == 0 && !sl->page->failed) {
 		sl->state = SLOT_IDLE;
@@ -308,6 +310,7 @@ void slot_keeper_died(struct server *s, struct slot *sl)
 	auto_close(&sl->keeper_fd);
 	auto_close(&sl->sock);
 	sl->keeper_fd = sl->sock = -1;
+	landlock_strays(s);
 	if (sl->state == SLOT_RUNNING && !sl->gone && !sl->job.zygote) {
 		(void)snprintf(sl->why, sizeof sl->why, "the keeper of slot %d died", sl->index);
 		box_gone(s, sl, 0);

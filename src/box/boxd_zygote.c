@@ -48,12 +48,12 @@ extern const char zygote_so[], zygote_so_end[];
 
 static void name_file(const struct server *s, int k, char path[128])
 {
-	const char *dir = s->tier == BOX_NONE ? s->tmp : FOLDER;
+	const char *dir = no_spaces(s) ? s->tmp : FOLDER, *sub = s->landlock ? "/lib" : "";
 
 	if (k < 0)
-		(void)snprintf(path, 128, "%s/zygote.so", dir);
+		(void)snprintf(path, 128, "%s%s/zygote.so", dir, sub);
 	else
-		(void)snprintf(path, 128, "%s/boot-%d", dir, k + 1);
+		(void)snprintf(path, 128, "%s%s/boot-%d", dir, sub, k + 1);
 }
 
 static int put_file(const char *root, const char *path, struct str text, struct err *e)
@@ -76,7 +76,7 @@ int zygote_files(const struct server *s, const char *root, struct err *e)
 
 	if (s->n_zygotes == 0)
 		return 0;
-	if (s->tier != BOX_NONE) {
+	if (!no_spaces(s)) {
 		(void)snprintf(path, sizeof path, "%s" FOLDER, root);
 		if (mkdir(path, 0755) < 0)
 			return FAIL(e, ERR_DENIED, "mkdir %s: %s", path, strerror(errno));
@@ -99,19 +99,20 @@ static _Noreturn void die(const struct slot *sl, const char *what)
 }
 
 /* Everything that it needs has a high number already, so nothing is overwritten. */
-static void set_fds(const struct server *s, const struct slot *sl, int sock, int log)
+static void set_fds(const struct server *s, const struct slot *sl, int sock, int log, int rules)
 {
 	static const char *const folder[] = { "/box", "/tmp", "/dev/shm" };
 	int cpu = s->cg.version ? s->cg.slot[sl->index].cpu : -1;
-	int from[] = { sock, sl->page_fd, cpu, -1 };
-	int hi[4], log_fd = fcntl(log, F_DUPFD, 300), n = s->tier == BOX_NONE ? 1 : 3;
+	int last = no_spaces(s) ? -1 : open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	int from[] = { sock, sl->page_fd, cpu, last, rules };
+	int hi[5], log_fd = fcntl(log, F_DUPFD, 300), n = no_spaces(s) ? 1 : 3;
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++) {
 		hi[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, 300);
-	hi[3] = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
-	if (hi[3] >= 0 && (hi[3] = fcntl(hi[3], F_DUPFD, 300)) < 0)
-		die(sl, "descriptors");
-	for (int i = 0; i < 4; i++) {
+		if (from[i] >= 0 && hi[i] < 0)
+			die(sl, "descriptors");
+	}
+	for (int i = 0; i < 5; i++) {
 		(void)close(ZYGOTE_SOCK + i);
 		if (hi[i] >= 0 && dup2(hi[i], ZYGOTE_SOCK + i) < 0)
 			die(sl, "descriptors");
@@ -139,7 +140,8 @@ static void keep_rights(const struct server *s)
 	uint32_t lo = (uint32_t)KEEP_CAPS, hi = (uint32_t)(KEEP_CAPS >> 32);
 	uint32_t set[6] = { lo, lo, lo, hi, hi, hi };
 
-	drop_bounding_set(KEEP_CAPS);
+	/* SYS_PTRACE, which Landlock bounds: to read the memory maps of programs of another id */
+	drop_bounding_set(KEEP_CAPS | (s->landlock ? 1ull << 19 : 0));
 	if (!s->nest)
 		return;
 	(void)syscall(SYS_capset, &head, set);
@@ -153,21 +155,30 @@ static _Noreturn void zygote_main(const struct server *s, struct slot *sl, int k
 {
 	const struct box_zygote *zy = &s->zygote[k];
 	const char *own[BOX_MAX_ARGS + 4];
-	char home[32], parts[32], preload[160], path[128], boot[128];
+	char home[2 * SLOT_PATH + 16], parts[32], preload[160], path[128], boot[128];
 	char *env[2 * BOX_MAX_ARGS], *argv[2 * BOX_MAX_ARGS + 1];
-	int n = 0;
+	struct rights r = server_rights(s, sl);
+	int n = 0, rules = -1, own_rules = -1;
+	struct err e = { 0 };
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		die(sl, "prctl");
 	if (s->cg.version && cg_join(&s->cg.slot[sl->index]) < 0)
 		die(sl, "join cgroup");
-	if (s->tier != BOX_NONE)
+	if (!no_spaces(s))
 		(void)unshare(CLONE_NEWCGROUP); /* only hides a path */
 	box_set_up(s, sl, zy->disk_bytes, true);
-	set_fds(s, sl, sock, sl->zygote[k].log);
+	if (s->landlock && ((rules = landlock_rules(s, sl, false, &e)) < 0 ||
+	                    (own_rules = landlock_rules(s, sl, true, &e)) < 0)) {
+		page_fail(sl->page, "start zygote: %s", e.msg);
+		_exit(1);
+	}
+	if (s->landlock && !enclose_zygote(&r, own_rules))
+		die(sl, "Landlock");
+	set_fds(s, sl, sock, sl->zygote[k].log, rules);
 	name_file(s, -1, path);
 	(void)snprintf(preload, sizeof preload, "LD_PRELOAD=%s", path);
-	(void)snprintf(parts, sizeof parts, "CUPEL_ZYGOTE=%d", s->tier == BOX_NONE ? 1 : 3);
+	(void)snprintf(parts, sizeof parts, "CUPEL_ZYGOTE=%d", no_spaces(s) ? 1 : 3);
 	for (n = 0; zy->env[n]; n++)
 		own[n] = zy->env[n];
 	own[n++] = preload;
@@ -189,6 +200,8 @@ static _Noreturn void zygote_main(const struct server *s, struct slot *sl, int k
 		die(sl, "no_new_privs");
 	if (s->zygote_filter.len &&
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &s->zygote_filter) < 0)
+		die(sl, "system-call filter");
+	if (s->landlock && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &s->more_filter) < 0)
 		die(sl, "system-call filter");
 	(void)execve(argv[0], argv, env);
 	die(sl, argv[0]);
@@ -218,7 +231,7 @@ static int start(struct server *s, struct slot *sl, int k, bool cold, struct err
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return FAIL(e, ERR_SYS, "socketpair: %s", strerror(errno));
 	zy->log = memfd_create("log", MFD_CLOEXEC);
-	if (s->tier != BOX_NONE)
+	if (!no_spaces(s))
 		flags |= CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET |
 		         (s->nest ? CLONE_NEWUSER : 0);
 	pid = (pid_t)syscall(SYS_clone, flags, NULL, &zy->fd, NULL, 0);
@@ -226,6 +239,7 @@ static int start(struct server *s, struct slot *sl, int k, bool cold, struct err
 		zygote_main(s, sl, k, pair[1], cold);
 	(void)close(pair[1]);
 	zy->sock = pair[0];
+	zy->pid = pid;
 	if (pid < 0) {
 		zy->fd = -1;
 		reset(zy);
@@ -296,6 +310,8 @@ int zygote_start_job(struct server *s, struct slot *sl, const int fd[WIRE_MAX_FD
 	z.limits.disk_bytes = s->zygote[k].disk_bytes;
 	z.trusted_id = z.rights.id + (uint32_t)s->n_slots;
 	z.rights.ours = (uint8_t)(s->nest ? 1 + job->pair : 0);
+	if (s->landlock && !s->slot_ids)
+		z.rights.max_tasks = landlock_tasks(s, job->limits.procs);
 	r = slot_limit(s, sl, e);
 	if (r == 0 && box_wire_send(zy->sock, &z, sizeof z, fd, WIRE_MAX_FDS, 0) < 0)
 		r = FAIL(e, ERR_SYS, "zygote: %s", strerror(errno));
@@ -350,6 +366,7 @@ void zygote_died(struct server *s, struct slot *sl, int k)
 	}
 	zy->failures += zy->state == ZYGOTE_STARTING;
 	bury(zy);
+	landlock_strays(s);
 	if (mine)
 		box_gone(s, sl, 0);
 }

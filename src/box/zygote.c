@@ -23,7 +23,8 @@
  * user id (tier user): there they are written anew, and modes and times of the folders are put
  *back.
  *
- * Without a PID namespace (tier none) it finds escaped children as a subreaper.
+ * Without a PID namespace (tiers landlock and none) it is a subreaper and kills its descendants
+ * (boxd_tree.c); Landlock keeps programs from it.
  *
  * If anything goes wrong the zygote ends; boxd starts another and the job fails as ours.
  */
@@ -92,7 +93,10 @@ __attribute__((constructor)) static void start(void)
 	z.n_parts = env[0] - '0';
 	(void)unsetenv("LD_PRELOAD");
 	(void)unsetenv("CUPEL_ZYGOTE");
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+	z.init = getpid() == 1;
+	/* SIGUSR1 ends a job: without a namespace nobody else would. */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, z.init ? SIGKILL : SIGUSR1, 0, 0, 0) < 0)
 		die("prctl");
 	z.page = mmap(NULL, sizeof *z.page, PROT_READ | PROT_WRITE, MAP_SHARED, ZYGOTE_PAGE, 0);
 	if (z.page == MAP_FAILED) {
@@ -103,7 +107,6 @@ __attribute__((constructor)) static void start(void)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	for (int i = 0; i < z.n_parts; i++)
 		z.parts[i] = ZYGOTE_PARTS + i;
-	z.init = getpid() == 1;
 	if (!z.init && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		die("prctl");
 	z.armed = true;
@@ -265,7 +268,8 @@ static void reap_program(struct watch *w)
 static void watch(const struct zygote_job *job, struct watch *w, const sigset_t *set)
 {
 	static const struct timespec tick = { 0, POLL_MS * NS_PER_MS };
-	bool looks = job->rights.polls && !job->rights.no_proc && z.init;
+	bool tree = job->rights.landlock;
+	bool looks = job->rights.polls && !job->rights.no_proc && (z.init || tree);
 
 	reap(w);
 	while (!w->done) {
@@ -277,7 +281,9 @@ static void watch(const struct zygote_job *job, struct watch *w, const sigset_t 
 		if (sig == SIGUSR1 && si.si_code == SI_USER && (si.si_pid == 0 || !z.init))
 			break;
 		reap(w);
-		if (!w->done && looks && meter_over(z.page, &job->limits, w->cpu_ns))
+		if (!w->done && looks &&
+		    (tree ? tree_over(z.page, &job->limits, w->cpu_ns, z.parts[0], w->trusted)
+		          : meter_over(z.page, &job->limits, w->cpu_ns)))
 			break;
 	}
 }
@@ -347,9 +353,10 @@ static bool run(const struct zygote_job *job, const int fd[WIRE_MAX_FDS], const 
 		p->end_ns = now_ns();
 	if (w.done && w.trusted && !w.early)
 		reap_program(&w);
-	w.cpu_ns += z.init ? reap_all() : reap_children();
+	w.cpu_ns += z.init ? reap_all() : tree_kill(NULL, NULL);
 	p->cpu_end_ns = w.cpu_ns;
-	p->status = w.status;
+	if (p->over != BOX_SIGNALED)
+		p->status = w.status;
 	p->early = w.early;
 	restore(job);
 	if (box_wire_send(ZYGOTE_SOCK, &done, sizeof done, NULL, 0, 0) < 0)

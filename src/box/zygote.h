@@ -21,6 +21,7 @@ enum {
 	ZYGOTE_PAGE,
 	ZYGOTE_CPU,      /* CPU time of the slot's cgroup, or closed */
 	ZYGOTE_LAST_PID, /* /proc/sys/kernel/ns_last_pid, or closed */
+	ZYGOTE_RULES,    /* tier landlock: those of a process of a job */
 	ZYGOTE_PARTS,    /* number of folders below, one descriptor each */
 	ZYGOTE_MAX_PARTS = 3,
 };
@@ -54,8 +55,6 @@ struct zygote_job {
 };
 
 /* In the library; its files are zygote*.c. */
-
-bool clean_dir(int dir); /* zygote_clean.c: removes everything in a folder */
 
 /* What a process of a job gets; -1: nothing. */
 struct child_fds {

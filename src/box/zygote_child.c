@@ -57,6 +57,8 @@ void child_become(const struct zygote_job *job, enum zygote_role role, struct sl
 	int64_t cg = role == ZYGOTE_TRUSTED ? 0 : cg_cpu_ns(ZYGOTE_CPU);
 	sigset_t none;
 
+	if (r.landlock && !enclose(&r, ZYGOTE_RULES))
+		die(page, "Landlock");
 	(void)setsid();
 	(void)umask(022);
 	set_fds(page, role, fds);
@@ -67,6 +69,8 @@ void child_become(const struct zygote_job *job, enum zygote_role role, struct sl
 	r.id = role == ZYGOTE_TRUSTED ? job->trusted_id : r.id;
 	if (!rights_drop(&r))
 		die(page, "drop rights");
+	if (r.landlock)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (role == ZYGOTE_TRUSTED) {
 		(void)munmap(page, sizeof *page);
 		return;

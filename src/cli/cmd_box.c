@@ -28,7 +28,7 @@ struct run_conf {
 	const char *files;
 };
 
-static const char *const tiers[] = { "auto", "full", "user", "none", NULL };
+static const char *const tiers[] = { "auto", "full", "user", "landlock", "none", NULL };
 
 #define F(field) offsetof(struct run_conf, field)
 

@@ -29,7 +29,7 @@ static void put_spec(const struct program *p, int way, struct buf *b)
 {
 	const struct task *t = p->task;
 
-	buf_putf(b, "%s\n/box/%s\n", mode_of(p, way), p->lang->file);
+	buf_putf(b, "%s\n%s\n", mode_of(p, way), p->lang->file);
 	buf_putstr(b, t->entry_point);
 	buf_puts(b, t->in_place ? "\np:" : "\n:");
 	if (p->prep)

@@ -47,8 +47,8 @@ const struct opt judge_opts[] = {
 	{ 0 },
 };
 
-static const char *const tiers[] = { "auto", "full", "user", "none", NULL };
 static const char *const pers[] = { "test", "sample", NULL };
+static const char *const tiers[] = { "auto", "full", "user", "landlock", "none", NULL };
 
 const struct opt judge_box_opts[] = {
 	{ "isolation", OPT_CHOICE, F(isolation), 0, 0, tiers, "auto", "",

@@ -1,5 +1,5 @@
 /* box_run.h - what the tests of boxes share: one box for a whole test program, and Python programs
- * run in it. Where the machine offers no isolation at all, the tests are skipped.
+ * run in it. Where the machine offers no namespaces, the tests are skipped.
  */
 #ifndef BOX_RUN_H
 #define BOX_RUN_H
@@ -20,8 +20,14 @@ static inline int open_shared(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	if (box_open(&cfg, &shared, &e) == 0)
+	if (box_open(&cfg, &shared, &e) == 0) {
+		if (box_tier(shared) != BOX_LANDLOCK)
+			return 0;
+		printf("# only tier landlock here, which has tests of its own\n");
+		box_close(shared);
+		shared = NULL;
 		return 0;
+	}
 	printf("# no isolation here: %s\n", e.msg);
 	return e.code == ERR_DENIED ? 0 : -1;
 }

@@ -1,11 +1,11 @@
-/* zygote_clean.c - empties the folders of a zygote between two jobs.
+/* boxd_clean.c - empties the folders of a zygote or a slot between two jobs.
  *
  * Whatever a program left there: folders nested deeper than paths are long, names of any bytes,
  * modes that forbid everything. A folder is emptied in place; folders in it are first moved up to
  * the top, so that nothing is ever more than two levels deep. Only names relative to open
  * folders are used, and no link is followed.
  */
-#include "box/zygote.h"
+#include "box/boxd.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 enum { ROUNDS = 100000 };
+
+static bool no_moves; /* under Landlock before version 2 */
 
 static bool is_dots(const char *name)
 {
@@ -45,6 +47,7 @@ static bool move_up(int from, const char *name, int top)
 		(void)snprintf(to, sizeof to, ".moved-%u", count++);
 		if (renameat2(from, name, top, to, RENAME_NOREPLACE) == 0)
 			return true;
+		no_moves = errno == EXDEV;
 		if (errno != EEXIST)
 			return false;
 	}
@@ -89,12 +92,63 @@ static bool empty_once(int dir, bool *ret_left)
 	return ok;
 }
 
+/* Removes all of a folder but the first folder that is not empty: its descriptor; -1: none. */
+static int next_dir(int at, bool *ok)
+{
+	DIR *d = open_dir(at, ".");
+	int ret = -1;
+
+	*ok = d;
+	for (struct dirent *f; *ok && ret < 0 && (f = readdir(d));) {
+		if (is_dots(f->d_name) || unlinkat(at, f->d_name, 0) == 0)
+			continue;
+		if (unlinkat(at, f->d_name, AT_REMOVEDIR) == 0)
+			continue;
+		*ok = fchmodat(at, f->d_name, 0700, 0) == 0;
+		ret = openat(at, f->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		*ok = *ok && ret >= 0;
+	}
+	if (d)
+		(void)closedir(d);
+	return ret;
+}
+
+/* Without moving: down to what can be removed, and up again. Nobody is left who could move a folder
+ * meanwhile.
+ */
+static bool empty_down(int dir)
+{
+	int at = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat top, st;
+	bool ok = at >= 0 && fstat(at, &top) == 0;
+
+	while (ok) {
+		int to = next_dir(at, &ok);
+
+		if (ok && to < 0) {
+			ok = fstat(at, &st) == 0;
+			if (ok && st.st_ino == top.st_ino && st.st_dev == top.st_dev)
+				break;
+			to = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		}
+		ok = ok && to >= 0;
+		(void)close(at);
+		at = to;
+	}
+	if (at >= 0)
+		(void)close(at);
+	return ok;
+}
+
 bool clean_dir(int dir)
 {
 	bool left = true;
 
-	for (int i = 0; left; i++)
-		if (i == ROUNDS || !empty_once(dir, &left))
+	for (int i = 0; left; i++) {
+		if (i == ROUNDS)
 			return false;
+		if (!empty_once(dir, &left))
+			return no_moves && empty_down(dir);
+	}
 	return true;
 }
