@@ -13,6 +13,7 @@ enum { PROCS = 64, ANALYSE_S = 60 };
 #define START_NS    (S_NS / 2) /* of a process that all tests share */
 #define DISK_BYTES  (64 * MIB)
 #define EVENT_BYTES 4096 /* of a test, beside its value */
+#define VALUE_TEXT  4    /* times the output limit: the text of all values of a test */
 #define ANALYSE_OUT (1024 * MIB)
 #define ANALYSE_MEM (2048 * MIB)
 
@@ -120,7 +121,7 @@ static void set_limits(const struct program *p, int n, struct box_limits *l)
 {
 	const struct judge_limits *t = &p->limits;
 	int64_t start_ns = n > 1 ? START_NS : 0;
-	int64_t values = p->task->kind == TASK_STDIN ? 0 : t->out_bytes;
+	int64_t values = p->task->kind == TASK_STDIN ? 0 : VALUE_TEXT * t->out_bytes;
 
 	*l = (struct box_limits){
 		.cpu_ns = times(t->cpu_ns, n) + start_ns,

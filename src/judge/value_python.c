@@ -71,7 +71,7 @@ static struct number number_of(const struct value *v)
 	if (v->type == VALUE_BOOL)
 		return whole(v->yes ? STR("1") : STR("0"), v->yes);
 	if (v->type == VALUE_INT)
-		return whole(v->text, v->x);
+		return (struct number){ NUMBER_INT, *v, STR(""), STR(""), v->x };
 	if (v->type == VALUE_FLOAT)
 		return real(v->x);
 	if (v->mark == 'f')
@@ -264,7 +264,7 @@ static bool is_unequal(const struct value *v)
 	if (n.kind)
 		return isnan(n.x);
 	if (v->type == VALUE_OTHER)
-		return v->mark == 'u' || v->mark == 0 || v->mark == 'f';
+		return v->mark == 'u' || v->mark == 0 || v->mark == 'f' || v->mark == 'L';
 	for (int i = 0; i < v->n; i++)
 		if (is_unequal(&v->item[i]) || (v->given && is_unequal(&v->given[i])))
 			return true;
