@@ -16,9 +16,10 @@ case $? in
 *) cat err; exit 1 ;;
 esac
 
+cpu=$((2 * ${SLOW:-1})) # SLOW: how many times slower than usual the machine is
 # sh TEXT: a shell script in a box; its output in 'out', what cupel says in 'err'
-sh_box() { "$CUPEL" box --cpu=2 --wall=20 --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
-py_box() { "$CUPEL" box --cpu=2 --wall=20 --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
+sh_box() { "$CUPEL" box --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
+py_box() { "$CUPEL" box --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
 end() { tail -1 err | grep -q "^$1 "; }
 
 ok "a fork bomb in sh ends at a limit" 'sh_box ":(){ :|:& :; }; : 2>/dev/null; while :; do :; done" ; end "cpu limit" || end "wall limit" || end "exited" || end "signaled" || end "mem limit"'
