@@ -9,10 +9,8 @@ shift
 only=" $* "
 export BUILD="$O" B="${O##*/}" CUPEL="/cupel/$O/cupel" LIMIT=400 SLOW=20 LOG=/tmp/check.log
 cg=/sys/fs/cgroup
-tests="$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_server $O/tests/test_box_wire"
-[ ! -x "$O/tests/test_box_zygote" ] || tests="$tests $O/tests/test_box_zygote"
 short="tests/cli/box.sh tests/attack/box_left.sh tests/vm/judge.sh"
-tests="$tests tests/attack/box_escape.sh $short"
+limits="$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_zygote $short"
 say() { echo "vm: $*"; }
 
 mount -t proc proc /proc
@@ -24,7 +22,6 @@ for d in /dev/shm /tmp /run /var/tmp; do mount -t tmpfs -o mode=1777 tmpfs $d; d
 mount -t cgroup2 cgroup2 $cg || say "cgroup 2 cannot be mounted"
 ln -sf /proc/self/fd /dev/fd
 [ "$(stat -c %u /usr/bin)" = 0 ] || chown -R -h 0:0 /usr /etc /cupel
-
 
 # inside FOLDER USER COMMAND...: in that cgroup, as that user; $with: a command to run it by
 inside() {
@@ -73,13 +70,14 @@ for d in user.slice/given user.slice/given/shell user.slice/given/app.scope syst
 done
 
 say "Linux $(uname -r), $(nproc) processors, cgroups: $(cut -d' ' -f1,2 /proc/mounts | grep cgroup)"
-run 1 "root of the tree" root / "full .cgroup 2," $tests tests/cli/judge.sh
+run 1 "root of the tree" root / "full .cgroup 2," $limits $O/tests/test_box_server $O/tests/test_box_wire \
+	tests/attack/box_escape.sh tests/cli/judge.sh
 run 2 "a scope beside others" root /system.slice/session.scope "full .cgroup 2," $short
 export CUPEL_CGROUP=$cg/user.slice/given
-run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $tests
+run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $limits
 unset CUPEL_CGROUP
 run 4 "a delegated scope" tester /user.slice/given/app.scope "full .cgroup 2," $short
-run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $tests
+run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $limits
 export CUPEL_CGROUP=$cg/user.slice/given
 run 6 "a delegated folder, but from outside" tester /user.slice/mine "user .cgroup none," tests/vm/judge.sh
 unset CUPEL_CGROUP
@@ -87,6 +85,8 @@ run 7 "a delegated service" tester /system.slice/own.service "full .cgroup 2," $
 with="unshare --cgroup --mount sh tests/vm/container.sh"
 run 8 "a container" root /container "full .cgroup 2," $short
 with=
+echo 0 >/proc/sys/user/max_user_namespaces
+run 9 "no namespaces" tester /user.slice/mine "landlock .cgroup none," $O/tests/test_box $O/tests/test_box_landlock $short
 say end
 sync
 echo o >/proc/sysrq-trigger

@@ -17,10 +17,11 @@ cat >"$dir/c.jsonl" <<'E2'
 {"task_id":"sum","code":"print(sum(map(int, input().split())))"}
 {"task_id":"sum","code":"print(3)"}
 {"task_id":"sum","code":"a = bytearray(b'x') * (1 << 30); print(3)"}
-{"task_id":"sum","code":"while True: pass"}
-{"task_id":"sum","code":"while True: print(3)"}
-{"task_id":"sum","code":"import os, time\nfor i in range(8):\n    if os.fork() == 0:\n        a = bytearray(b'x') * (20 << 20); time.sleep(100)\ntime.sleep(100)"}
+{"task_id":"sum","code":"while True: print('3' * 100000)"}
+{"task_id":"sum","code":"import os, time\nfor i in range(8):\n    if os.fork() == 0:\n        a = bytearray(b'x') * (10 << 20); time.sleep(100)\ntime.sleep(100)"}
 E2
 ok "limits end what exceeds them" \
-	'judge --tasks tests/data/judge_native.jsonl --candidates "$dir/c.jsonl" --judge.memory 100 --judge.cpu 5 --judge.output 1; [ "$(sed "s/.*\"verdict\":\"\([a-z_]*\)\",\"passed.*/\1/" "$dir/out" | tr "\n" " ")" = "accepted wrong_answer memory_limit time_limit output_limit memory_limit " ]'
+	'judge --tasks tests/data/judge_native.jsonl --candidates "$dir/c.jsonl" --judge.memory 40 --judge.cpu 60 --judge.output 1; [ "$(sed "s/.*\"verdict\":\"\([a-z_]*\)\",\"passed.*/\1/" "$dir/out" | tr "\n" " ")" = "accepted wrong_answer memory_limit output_limit memory_limit " ]'
+echo '{"task_id":"sum","code":"while True: pass"}' >"$dir/d.jsonl"
+ok "so does the limit of CPU time" 'judge --tasks tests/data/judge_native.jsonl --candidates "$dir/d.jsonl" --judge.cpu 3; grep -q "\"verdict\":\"time_limit\",\"passed\"" "$dir/out"'
 echo "1..$n"
