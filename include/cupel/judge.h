@@ -22,9 +22,9 @@ extern "C" {
 
 struct cupel_judge;
 
-/* isolation: "auto" (the best that this machine offers), "full", "user" or "none"; fails if it is
- * not to be had. options: "key=value ..." with the keys of `cupel judge --help` below judge, or
- * NULL. Starts a helper process (cupel-boxd) that ends with cupel_judge_close().
+/* isolation: "auto" (the best that this machine offers), "full", "user", "landlock" or "none";
+ * fails if it is not to be had. options: "key=value ..." with the keys of `cupel judge --help`
+ * below judge, or NULL. Starts a helper process (cupel-boxd) that ends with cupel_judge_close().
  */
 CUPEL_API struct cupel_judge *cupel_judge_open(const char *isolation, const char *options,
                                                char *why, size_t size);

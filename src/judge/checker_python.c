@@ -1,10 +1,42 @@
 /* checker_python.c - an equal value as Python's == has it: a list is no tuple, True is 1. */
 #include "judge/checker.h"
 
+enum { AS_VALUE, AS_SET, AS_FOUND };
+
+struct cfg {
+	int as;
+	double abs, rel;
+};
+
+static const char *const ways[] = { "value", "set", "found", NULL };
+
+static const struct opt opts[] = {
+	{ "as", OPT_CHOICE, offsetof(struct cfg, as), 0, 0, ways, "value", "",
+	  "set: the same elements; found: both None, or neither" },
+	{ "abs", OPT_REAL, offsetof(struct cfg, abs), 0, 1, 0, "0", "",
+	  "absolute tolerance, for floats of the reference" },
+	{ "rel", OPT_REAL, offsetof(struct cfg, rel), 0, 1, 0, "0", "", "relative tolerance" },
+	{ 0 },
+};
+
+/* A bool says itself whether something was found. */
+static bool is_found(const struct value *v)
+{
+	return v->type == VALUE_BOOL ? v->yes : v->type != VALUE_NULL;
+}
+
 static double value(const void *cfg, struct value *want, struct value *got)
 {
-	(void)cfg;
-	return value_same_python(want, got);
+	const struct cfg *c = cfg;
+
+	switch (c->as) {
+	case AS_SET:
+		return value_same_as_sets(want, got);
+	case AS_FOUND:
+		return is_found(want) == is_found(got);
+	default:
+		return value_same_python(want, got, c->abs, c->rel);
+	}
 }
 
 static const struct check_value_case cases[] = {
@@ -39,6 +71,8 @@ const struct checker checker_python = {
 	.name = "python",
 	.doc = "an equal value, as == of Python has it",
 	.source = "https://docs.python.org/3/reference/expressions.html#value-comparisons",
+	.opts = opts,
+	.cfg_size = sizeof(struct cfg),
 	.value = value,
 	.value_cases = cases,
 };

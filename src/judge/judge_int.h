@@ -51,7 +51,9 @@ struct prep_test {
 	enum judge_way way;
 	struct str args;    /* WAY_CALL of an assertion: marshalled */
 	struct str code;    /* of an assertion: marshalled */
-	struct value *want; /* WAY_CALL, instead of the task's `expected`; NULL: none */
+	struct value *want; /* of an assertion that is called: what must be returned */
+	struct str line;    /* what the runner said when the reference was called; empty: none */
+	bool exact;         /* line: the same text is the same value */
 	bool is;            /* `is` instead of == */
 	struct str why;     /* why there is neither */
 	enum judge_trial trial;

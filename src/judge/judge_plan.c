@@ -13,6 +13,7 @@ enum { PROCS = 64, ANALYSE_S = 60 };
 #define START_NS    (S_NS / 2) /* of a process that all tests share */
 #define DISK_BYTES  (64 * MIB)
 #define EVENT_BYTES 4096 /* of a test, beside its value */
+#define VALUE_TEXT  4    /* times the output limit: the text of all values of a test */
 #define ANALYSE_OUT (1024 * MIB)
 #define ANALYSE_MEM (2048 * MIB)
 
@@ -28,7 +29,7 @@ static void put_spec(const struct program *p, int way, struct buf *b)
 {
 	const struct task *t = p->task;
 
-	buf_putf(b, "%s\n/box/%s\n", mode_of(p, way), p->lang->file);
+	buf_putf(b, "%s\n%s\n", mode_of(p, way), p->lang->file);
 	buf_putstr(b, t->entry_point);
 	buf_puts(b, t->in_place ? "\np:" : "\n:");
 	if (p->prep)
@@ -61,14 +62,24 @@ static void put_task(const struct task *t, struct buf *b)
 	jsonw_close(&w, '}');
 }
 
-/* An argument list for each test, and nothing of what is expected. */
+/* What each test calls the function with, and nothing of what is expected: see runner_call.py. */
 static void put_args(const struct program *p, int first, int n, struct buf *b)
 {
 	struct jsonw w = { b };
 
 	jsonw_open(&w, '[');
-	for (int i = first; i < first + n; i++)
-		jsonw_json(&w, p->task->test[i].args);
+	for (int i = first; i < first + n; i++) {
+		const struct test *t = &p->task->test[i];
+
+		jsonw_open(&w, '[');
+		jsonw_bool(&w, t->typed);
+		if (!t->many)
+			jsonw_null(&w);
+		jsonw_json(&w, t->args);
+		if (t->many)
+			jsonw_null(&w);
+		jsonw_close(&w, ']');
+	}
 	jsonw_close(&w, ']');
 }
 
@@ -110,7 +121,7 @@ static void set_limits(const struct program *p, int n, struct box_limits *l)
 {
 	const struct judge_limits *t = &p->limits;
 	int64_t start_ns = n > 1 ? START_NS : 0;
-	int64_t values = p->task->kind == TASK_STDIN ? 0 : t->out_bytes;
+	int64_t values = p->task->kind == TASK_STDIN ? 0 : VALUE_TEXT * t->out_bytes;
 
 	*l = (struct box_limits){
 		.cpu_ns = times(t->cpu_ns, n) + start_ns,

@@ -225,7 +225,7 @@ static void oracle_done(struct judge *j, struct program *own)
 	for (int i = 0; i < prep->n_tests; i++) {
 		const struct judged_test *t = &own->test[i];
 
-		if (prep->test[i].want || own->task->test[i].expected)
+		if (prep->test[i].line.n || own->task->test[i].expected)
 			continue;
 		if (t->verdict == VERDICT_JUDGE_ERROR) {
 			give_up(j, prep, t->note);

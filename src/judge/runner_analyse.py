@@ -147,11 +147,31 @@ def test_json(source, name, bound, entry, may_be_data, weak):
         args, quote_text(want), "true" if same else "false", code)
 
 
-# Imports of the set-up are made in the program too, as if it stood behind it.
-def imports_of(tree):
-    return "; ".join(ast.unparse(node) for node in tree.body
-                     if isinstance(node, (ast.Import, ast.ImportFrom)) and
-                     getattr(node, "module", "") != "__future__")
+# A class that holds data and nothing of what is expected: it may be known to the program.
+def is_plain_class(node):
+    def is_plain(n):
+        if isinstance(n, ast.Constant):
+            return n.value in (None, True, False, 0, 1, "") or n in docs
+        return not isinstance(n, (ast.Assert, ast.Lambda, ast.Import, ast.ImportFrom))
+
+    docs = {n.value for n in ast.walk(node) if isinstance(n, ast.Expr)}
+    return isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords and all(
+        isinstance(b, ast.Name) and b.id == "object" for b in node.bases) and all(
+        is_plain(n) for n in ast.walk(node))
+
+
+class NoDocs(ast.NodeTransformer):
+    def visit_Expr(self, node):
+        return ast.Pass() if isinstance(node.value, ast.Constant) else node
+
+
+# What of the set-up is there for the program too, as if it stood behind it: imports and classes.
+def shown_of(tree):
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)) and
+               getattr(node, "module", "") != "__future__"]
+    classes = [node for node in tree.body if is_plain_class(node)]
+    text = "\n".join(ast.unparse(NoDocs().visit(node)) for node in imports + classes)
+    return text, [node.name for node in classes]
 
 
 def preamble_of(source):
@@ -166,13 +186,15 @@ def preamble_of(source):
 def analyse(task):
     preamble, classes = preamble_of(task["preamble"])
     setup = ast.parse(task["setup"], "setup")
+    shown, more = shown_of(ast.parse(task["setup"], "setup"))
+    classes += more
     before = (preamble, compile(setup, "setup", "exec", dont_inherit=True), tuple(classes))
     bound, weak = names_bound(setup), looks_into(setup)
     may_be_data = only_defines(setup)
     tests = [test_json(source, "test %d" % (i + 1), bound, task["entry"], may_be_data, weak)
              for i, source in enumerate(task["tests"])]
     return '{"imports":%s,"classes":%s,"before":"%s","tests":[%s]}\n' % (
-        quote_text(imports_of(setup)), quote_text(",".join(classes)), dumps(before).hex(),
+        quote_text(shown), quote_text(",".join(classes)), dumps(before).hex(),
         ",".join(tests))
 
 

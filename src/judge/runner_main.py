@@ -1,9 +1,9 @@
 # runner_main.py - jobs of a warm interpreter: what it loads, how a job finds its mode, and the mode
 # `stdin`, which runs a program as `python3 main.py` would.
 #
-# The spec of a job, descriptor 4, is lines:
+# The spec of a job, descriptor 4, is lines; the last, Python text, may be several:
 #
-#	mode path entry flags cpu_s wall_s imports...
+#	mode file entry flags cpu_s wall_s imports
 #
 # A program of mode `stdin` has one frame of ours below it, and that holds nothing. The other modes
 # are in runner_call.py, runner_pair.py, runner_trust.py and runner_analyse.py.
@@ -315,7 +315,8 @@ def start(what):
     spec = pread(4, 4096, 0)
     while len(spec) % 4096 == 0 and (more := pread(4, 1 << 20, len(spec))):
         spec += more
-    mode, path, *rest = spec.decode().split("\n")
+    mode, name, *rest = spec.decode().split("\n", 6)
+    path = here + name
     if mode == "stdin":
         return as_main(path)
     return serve(mode)(path, *rest)
@@ -335,10 +336,11 @@ def serve(mode):
 
 
 def boot(boot_space):
-    global own, main_space
+    global own, main_space, here
     own = boot_space
+    here = posix.getcwd() + "/"
     names = sys.argv[1:]
-    main_space = new_main("/box/main.py")
+    main_space = new_main(here + "main.py")
     open_stds()
     if posix.environ.get(b"CUPEL_COLD") == b"1":
         modules["os"].environ.pop("CUPEL_COLD", None)

@@ -24,9 +24,6 @@ class ProgramSide(Side):
             raise TypeError
         return getattr(__import__(module), name)
 
-    def remote(self, number, truth, name, kind):
-        return Remote(self, number, None, truth, kind)
-
     def exception(self, module, name, bases, args, text):
         kinds = [getattr(builtins_module, b, None) for b in bases]
         kinds = [k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)]
@@ -44,7 +41,7 @@ class ProgramSide(Side):
     # Value, arguments, and what these were before.
     def answer(self, j):
         op, rest = j[0], j[1:]
-        reader = Reader(self)
+        reader = WireReader(self)
         if op == "c":
             root, attr, args, names, states = rest
             reader.states(states)

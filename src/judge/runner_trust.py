@@ -3,7 +3,7 @@
 # looked up in the program when they are needed; what it returns is rebuilt from builtin types.
 #
 # Input, descriptor 0: a line without meaning here, the length of what goes before the test, then this
-# (marshalled: code of the preamble or None, code of the set-up or None, names of classes) and the
+# (marshalled: code of the preamble or None, code of the set-up, names of classes) and the
 # test's code. One event on descriptor 3, then {"end":true}:
 #
 #	{"load":"syntax"|"raised"|"memory","note":"..."}	the program did not load
@@ -77,12 +77,6 @@ class TrustedSide(Side):
             raise TypeError
         return x
 
-    def remote(self, number, truth, name, kind):
-        if type(number) is not int or type(truth) is not bool:
-            raise TypeError
-        self.opaque = True
-        return Remote(self, number, None, truth, kind)
-
     def exception_class(self, module, name, bases):
         home = modules.get(module) if module != "main" else None
         x = home.__dict__.get(name) if home else None
@@ -110,7 +104,7 @@ class TrustedSide(Side):
     def answer(self, j):
         op, root = j[0], j[2] if j[0] == "x" else j[1]
         x = self.object(root) if type(root) is int else None
-        reader = Reader(self)
+        reader = WireReader(self)
         if op == "c" and j[2] is None or op == "c" and j[2][:1] != "_":
             reader.states(j[5])
             args = [reader.walk(y) for y in j[3]]
@@ -154,11 +148,11 @@ def run_before(before, space, side):
             exec(preamble, space)
         except Exception:
             pass
+    if setup:
+        exec(setup, space)
     for name in classes:
         if isinstance(space.get(name), type):
             side.classes[name] = space[name]
-    if setup:
-        exec(setup, space)
 
 
 def failure_of(e, side):

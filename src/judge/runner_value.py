@@ -6,12 +6,17 @@
 
 from _json import encode_basestring_ascii as quote_text, make_scanner
 
-DEPTH, ITEMS = 56, 4000000
+DEPTH, ITEMS = 56, 1 << 25
+LONG = 1 << 30000  # an integer from here on is hexadecimal: decimal digits take quadratic time
 DRAWN = 100000  # values taken from an iterator
 RATIO_DIGITS = 5000  # of a Decimal that is compared as a number
 
 
-class Unfit(Exception):  # deep, large, or no data
+class Unfit(Exception):  # deep, or no data
+    pass
+
+
+class TooLarge(Exception):
     pass
 
 
@@ -30,6 +35,12 @@ def text_json(s):
         except UnicodeError:
             return '{"S":"%s"}' % str.encode(s, "utf-8", "surrogatepass").hex()
     return quote_text(s)
+
+
+def whole_json(x):
+    if -LONG < x < LONG:
+        return int.__repr__(x)
+    return '{"I":"%s"}' % int.__format__(x, "x")
 
 
 def real_json(x):
@@ -95,6 +106,8 @@ def library_json(x):
     return None
 
 
+SCALARS = {int: whole_json, float: real_json, str: text_json,
+           bool: {True: "true", False: "false"}.get, type(None): {None: "null"}.get}
 VIEWS = {type({}.keys()): "k", type({}.values()): "v", type({}.items()): "w"}
 
 
@@ -110,37 +123,30 @@ class Writer:
     def json(self, x):
         try:
             return self.walk(x, 0)
+        except TooLarge:
+            return '{"L":0}'
         except (Unfit, RecursionError):
-            return '{"u":"value that is nested too deeply or too large"}'
+            return '{"u":"value that is nested too deeply"}'
 
-    def items(self, it, n, depth):
-        self.left -= n
+    # Most lists hold few types, and no others inside.
+    def array(self, it, depth):
+        self.left -= len(it)
         if self.left < 0:
-            raise Unfit
+            raise TooLarge
+        kinds = set(map(type, it))
+        if kinds <= SCALARS.keys():
+            if kinds == {int} and -LONG < min(it) and max(it) < LONG:
+                return ",".join(map(int.__repr__, it))
+            if len(kinds) == 1:
+                return ",".join(map(SCALARS[kinds.pop()], it))
+            return ",".join([SCALARS[type(x)](x) for x in it])
         walk = self.walk
         return ",".join([walk(x, depth) for x in it])
-
-    # Most lists hold one type.
-    def array(self, x, it, depth):
-        kinds = set(map(type, it))
-        if len(kinds) == 1:
-            kind = kinds.pop()
-            if kind is int:
-                self.left -= len(it)
-                if self.left < 0:
-                    raise Unfit
-                return ",".join(map(int.__repr__, it))
-            if kind is str:
-                self.left -= len(it)
-                if self.left < 0:
-                    raise Unfit
-                return ",".join(map(text_json, it))
-        return self.items(it, len(it), depth)
 
     def pairs(self, x, depth):
         self.left -= 2 * dict.__len__(x)
         if self.left < 0:
-            raise Unfit
+            raise TooLarge
         walk = self.walk
         return ",".join(["%s,%s" % (walk(k, depth), walk(v, depth))
                          for k, v in [*dict.items(x)]])
@@ -148,7 +154,7 @@ class Writer:
     def walk(self, x, depth):
         t = type(x)
         if t is int:
-            return int.__repr__(x)
+            return whole_json(x)
         if t is str:
             return text_json(x)
         if x is None:
@@ -160,23 +166,22 @@ class Writer:
         if depth > DEPTH:
             raise Unfit
         if t is list:
-            return "[" + self.array(x, [*x], depth + 1) + "]"
+            return "[" + self.array([*x], depth + 1) + "]"
         return self.rare(x, t, depth)
 
     def rare(self, x, t, depth):
         if issubclass(t, tuple):
-            return '{"t":[' + self.array(x, [*tuple.__iter__(x)], depth + 2) + "]}"
+            return '{"t":[' + self.array([*tuple.__iter__(x)], depth + 2) + "]}"
         if issubclass(t, dict):
             return '{"d":[' + self.pairs(x, depth + 2) + "]}"
         if issubclass(t, list):
-            return "[" + self.array(x, [*list.__iter__(x)], depth + 1) + "]"
+            return "[" + self.array([*list.__iter__(x)], depth + 1) + "]"
         if issubclass(t, set):
-            return '{"s":[' + self.items(set.__iter__(x), set.__len__(x), depth + 2) + "]}"
+            return '{"s":[' + self.array([*set.__iter__(x)], depth + 2) + "]}"
         if issubclass(t, frozenset):
-            n = frozenset.__len__(x)
-            return '{"z":[' + self.items(frozenset.__iter__(x), n, depth + 2) + "]}"
+            return '{"z":[' + self.array([*frozenset.__iter__(x)], depth + 2) + "]}"
         if issubclass(t, int):
-            return int.__repr__(x)
+            return whole_json(int.__index__(x))
         if issubclass(t, str):
             return text_json(str.__str__(x))
         if issubclass(t, float):
@@ -205,3 +210,52 @@ class Writer:
             if type(y) in (int, float, bool, complex, str, bytes):
                 return self.walk(y, depth)
         return self.foreign(x)
+
+
+# From parsed JSON, as a Writer wrote it.
+class Reader:
+    def walk(self, j):
+        if type(j) is list:
+            return [self.walk(x) for x in j]
+        if type(j) is not dict:
+            return j
+        (mark, x), = j.items()
+        return self.marks[mark](self, x)
+
+    def items(self, x):
+        if type(x) is not list:
+            raise TypeError
+        return [self.walk(y) for y in x]
+
+    def table(self, x):
+        flat = self.items(x)
+        if len(flat) % 2:
+            raise ValueError
+        return dict(zip(flat[::2], flat[1::2]))
+
+
+def read_time(reader, x):
+    module, (name, *rest) = __import__("datetime"), x
+    if name == "timedelta":
+        return module.timedelta(*rest)
+    if name not in ("date", "time", "datetime"):
+        raise ValueError
+    return getattr(module, name).fromisoformat(rest[0])
+
+
+Reader.marks = {
+    "I": lambda r, x: int(x, 16),
+    "t": lambda r, x: tuple(r.items(x)),
+    "s": lambda r, x: set(r.items(x)),
+    "z": lambda r, x: frozenset(r.items(x)),
+    "d": Reader.table,
+    "b": lambda r, x: bytes.fromhex(x),
+    "y": lambda r, x: bytearray.fromhex(x),
+    "S": lambda r, x: bytes.fromhex(x).decode("utf-8", "surrogatepass"),
+    "f": lambda r, x: {"inf": float("inf"), "-inf": -float("inf"), "nan": float("nan")}[x],
+    "c": lambda r, x: complex(*r.items(x)),
+    "q": lambda r, x: __import__("fractions").Fraction(int(x[0]), int(x[1])),
+    "D": lambda r, x: __import__("decimal").Decimal(x[0]),
+    "T": read_time,
+    "r": lambda r, x: range(*x),
+}

@@ -102,27 +102,13 @@ class WireWriter(Writer):
         return "[%s]" % ",".join(out)
 
 
-# From parsed JSON. Any exception means that it is no value of ours.
-class Reader:
+# What the other side wrote. Any exception means that it is no value of ours.
+class WireReader(Reader):
     def __init__(self, side, arguments=()):
         self.side, self.arguments, self.plain = side, arguments, side.plain
 
     def walk(self, j):
-        if self.plain:
-            return j
-        if type(j) is list:
-            return [self.walk(x) for x in j]
-        if type(j) is not dict:
-            return j
-        (mark, x), = j.items()
-        return READ[mark](self, x)
-
-    def items(self, x):
-        return [self.walk(y) for y in iter_list(x)]
-
-    def table(self, x):
-        flat = self.items(x)
-        return dict(zip(flat[::2], flat[1::2], strict=True))
+        return j if self.plain else Reader.walk(self, j)
 
     # Instances of classes that both know, and their attributes.
     def states(self, list_of):
@@ -134,40 +120,13 @@ class Reader:
             state.update(new)
 
 
-def iter_list(x):
-    if type(x) is not list:
-        raise TypeError
-    return x
-
-
-def read_time(reader, x):
-    module, (name, *rest) = __import__("datetime"), x
-    if name == "timedelta":
-        return module.timedelta(*rest)
-    if name not in ("date", "time", "datetime"):
-        raise ValueError
-    return getattr(module, name).fromisoformat(rest[0])
-
-
 def read_builtin(reader, x):
     module, name = x
     return reader.side.builtin(module, name)
 
 
-READ = {
-    "t": lambda r, x: tuple(r.items(x)),
-    "s": lambda r, x: set(r.items(x)),
-    "z": lambda r, x: frozenset(r.items(x)),
-    "d": Reader.table,
-    "b": lambda r, x: bytes.fromhex(x),
-    "y": lambda r, x: bytearray.fromhex(x),
-    "S": lambda r, x: bytes.fromhex(x).decode("utf-8", "surrogatepass"),
-    "f": lambda r, x: {"inf": float("inf"), "-inf": -float("inf"), "nan": float("nan")}[x],
-    "c": lambda r, x: complex(*r.items(x)),
-    "q": lambda r, x: __import__("fractions").Fraction(int(x[0]), int(x[1])),
-    "D": lambda r, x: __import__("decimal").Decimal(x[0]),
-    "T": read_time,
-    "r": lambda r, x: range(*x),
+WireReader.marks = {
+    **Reader.marks,
     "k": lambda r, x: dict.fromkeys(r.items(x)).keys(),
     "v": lambda r, x: dict(enumerate(r.items(x))).values(),
     "w": lambda r, x: dict(r.items(x)).items(),
@@ -199,6 +158,7 @@ class Side:
     def __init__(self, fd, mine):
         self.fd, self.next, self.plain, self.opaque = fd, mine, False, False
         self.by_number, self.numbers = {}, {}
+        self.remotes = {}  # number -> Remote: one for each object over there
         self.classes = {}  # name -> class that both know
 
     # --- frames
@@ -271,6 +231,21 @@ class Side:
             raise TypeError
         return x
 
+    # An object of the other side.
+    def remote(self, number, truth, name, kind):
+        if type(number) is not int or type(truth) is not bool:
+            raise TypeError
+        self.opaque = True
+        x = self.remotes.get(number)
+        if x is None:
+            if len(self.remotes) > MAX_OBJECTS:
+                raise MemoryError("too many objects")
+            x = Remote(self, number, None, truth, kind)
+            if number:
+                self.remotes[number] = x
+        object.__setattr__(x, "_truth", truth)
+        return x
+
     # Items are fetched as they are asked for, a few more each time.
     def pull(self, number):
         def items():
@@ -302,7 +277,7 @@ class Side:
 
     def take_answer(self, j, arguments):
         _, value, states, changed = j
-        reader = Reader(self, arguments)
+        reader = WireReader(self, arguments)
         reader.states(states)
         for at, new in changed:
             renew(arguments[at], reader.walk(new))
@@ -310,7 +285,7 @@ class Side:
 
     def take_exception(self, j):
         _, module, name, bases, args, text, states = j
-        reader = Reader(self)
+        reader = WireReader(self)
         reader.states(states)
         return self.exception(module, name, bases, reader.walk(args), text)
 

@@ -10,7 +10,8 @@
  *	{"D":[text,top,bottom,near]}	Decimal; only text where it is no number of usual size
  *	{"T":[type,text,instant]}	date, time, datetime, timedelta; {"r":[start,stop,step]}
  *range
- *	{"u":type}			anything else
+ *	{"I":hex}			an integer of very many digits
+ *	{"u":type} {"L":0}		anything else; what is too large to be sent
  *
  * There are two equalities. By value (value_same): lists and tuples are equal; dictionary keys and
  * their JSON text; 2.0 and 2 (exactly, also beyond 2^53); not true and 1. NaN, infinities and other
@@ -60,11 +61,17 @@ int value_received(const struct json *j, struct arena *a, struct value *ret, str
  */
 bool value_same(struct value *want, struct value *got, double abs, double rel);
 
-/* May sort sets and dictionaries. */
-bool value_same_python(struct value *want, struct value *got);
+/* May sort sets and dictionaries. Tolerance as above. */
+bool value_same_python(struct value *want, struct value *got, double abs, double rel);
+
+/* The same elements as far as == tells them apart, however often and in whatever order. */
+bool value_same_as_sets(struct value *want, struct value *got);
 
 /*	a - b		of VALUE_INT and VALUE_FLOAT, exactly; its sign */
 int value_compare_numbers(const struct value *a, const struct value *b);
+
+/* Part of it was too large to be sent. */
+bool value_is_cut(const struct value *v);
 
 /* Forget the order of a list and make a list of a set; deep: at every level. */
 void value_sort(struct value *v, bool deep);

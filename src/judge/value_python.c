@@ -71,7 +71,7 @@ static struct number number_of(const struct value *v)
 	if (v->type == VALUE_BOOL)
 		return whole(v->yes ? STR("1") : STR("0"), v->yes);
 	if (v->type == VALUE_INT)
-		return whole(v->text, v->x);
+		return (struct number){ NUMBER_INT, *v, STR(""), STR(""), v->x };
 	if (v->type == VALUE_FLOAT)
 		return real(v->x);
 	if (v->mark == 'f')
@@ -264,14 +264,71 @@ static bool is_unequal(const struct value *v)
 	if (n.kind)
 		return isnan(n.x);
 	if (v->type == VALUE_OTHER)
-		return v->mark == 'u' || v->mark == 0 || v->mark == 'f';
+		return v->mark == 'u' || v->mark == 0 || v->mark == 'f' || v->mark == 'L';
 	for (int i = 0; i < v->n; i++)
 		if (is_unequal(&v->item[i]) || (v->given && is_unequal(&v->given[i])))
 			return true;
 	return false;
 }
 
-bool value_same_python(struct value *want, struct value *got)
+/*	|g - w| <= max(abs, rel * |w|)		w a finite float of the reference, g any number
+ *
+ * Where a set holds floats they are compared in their order.
+ */
+static bool near(struct value *want, struct value *got, double abs, double rel)
 {
-	return !is_unequal(want) && !is_unequal(got) && order(want, got) == 0;
+	struct number w = number_of(want), g = number_of(got);
+
+	if (w.kind || g.kind) {
+		if (w.kind && g.kind && order_numbers(&w, &g) == 0)
+			return true;
+		return want->type == VALUE_FLOAT && g.kind && isfinite(g.x) &&
+		       fabs(g.x - w.x) <= fmax(abs, rel * fabs(w.x));
+	}
+	if (rank(want, &w) != rank(got, &g) || want->n != got->n)
+		return false;
+	if (want->type == VALUE_SET) {
+		qsort(want->item, (size_t)want->n, sizeof *want->item, by_order);
+		qsort(got->item, (size_t)got->n, sizeof *got->item, by_order);
+	} else if (want->type == VALUE_DICT && (!sort_dict(want) || !sort_dict(got))) {
+		return false;
+	} else if (want->type != VALUE_LIST && want->type != VALUE_DICT) {
+		return order(want, got) == 0;
+	}
+	for (int i = 0; i < want->n; i++)
+		if (!near(&want->item[i], &got->item[i], abs, rel) ||
+		    (want->given && order(&want->given[i], &got->given[i]) != 0))
+			return false;
+	return true;
+}
+
+bool value_same_python(struct value *want, struct value *got, double abs, double rel)
+{
+	if (is_unequal(want) || is_unequal(got))
+		return false;
+	return abs > 0 || rel > 0 ? near(want, got, abs, rel) : order(want, got) == 0;
+}
+
+/* Sorted, without equal ones. */
+static void make_set(struct value *v)
+{
+	int n = 0;
+
+	qsort(v->item, (size_t)v->n, sizeof *v->item, by_order);
+	for (int i = 0; i < v->n; i++)
+		if (n == 0 || order(&v->item[n - 1], &v->item[i]) != 0)
+			v->item[n++] = v->item[i];
+	v->n = n;
+}
+
+bool value_same_as_sets(struct value *want, struct value *got)
+{
+	bool lists = (want->type == VALUE_LIST || want->type == VALUE_SET) &&
+	             (got->type == VALUE_LIST || got->type == VALUE_SET);
+
+	if (!lists || is_unequal(want) || is_unequal(got))
+		return lists ? false : value_same_python(want, got, 0, 0);
+	make_set(want);
+	make_set(got);
+	return order_items(want, got, 0) == 0;
 }

@@ -1,12 +1,13 @@
 #!/bin/sh
 # What is left on the machine after programs that do all they can to stay: no process, no file, no
 # mount and no cgroup, also when cupel itself is killed.
+iso=--isolation=${ISOLATION:-auto} # the tier to attack
 n=0
 ok() {
 	n=$((n + 1))
 	if eval "$2"; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
 }
-"$CUPEL" box -- /bin/true </dev/null 2>/dev/null
+"$CUPEL" box $iso -- /bin/true </dev/null 2>/dev/null
 [ $? = 3 ] && { echo "1..0 # SKIP no isolation"; exit 0; }
 mark=7123$$ # seconds to sleep: names our processes among all others
 mounts=$(cat /proc/self/mountinfo)
@@ -38,11 +39,11 @@ for i in 1 2 3; do setsid sleep $mark.1 & nohup sleep $mark.1 >/dev/null 2>&1 & 
 ( ( setsid sleep $mark.1 & ) & )
 mkdir /tmp/mark$$ /tmp/mark$$/d; echo x >/dev/shm/mark$$; chmod 0 /tmp/mark$$
 sleep 0.2; echo started"
-ok "daemons start in the box" '"$CUPEL" box -- /bin/sh -c "$stay" </dev/null 2>/dev/null | grep -q started'
+ok "daemons start in the box" '"$CUPEL" box $iso -- /bin/sh -c "$stay" </dev/null 2>/dev/null | grep -q started'
 ok "and are gone with it" '[ -z "$(sleepers 1)" ]'
 ok "so are its files" '[ -z "$(find /tmp /dev/shm /var/tmp -maxdepth 1 -name "mark$$*" 2>/dev/null)" ]'
 
-"$CUPEL" box --wall=100 -- /bin/sh -c "setsid sleep $mark.2 & sleep $mark.2" </dev/null >/dev/null 2>&1 &
+"$CUPEL" box $iso --wall=100 -- /bin/sh -c "setsid sleep $mark.2 & sleep $mark.2" </dev/null >/dev/null 2>&1 &
 pid=$!
 i=0
 while [ "$(sleepers 2 | wc -l)" -lt 2 ] && [ "$i" -lt 200 ]; do i=$((i + 1)); sleep 0.1; done
@@ -50,7 +51,7 @@ ok "a program runs" '[ "$(sleepers 2 | wc -l)" = 2 ]'
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 ok "its processes go when cupel is killed" 'gone 2'
-"$CUPEL" box -- /bin/true </dev/null 2>/dev/null
+"$CUPEL" box $iso -- /bin/true </dev/null 2>/dev/null
 ok "no mount is left" '[ "$(cat /proc/self/mountinfo)" = "$mounts" ]'
 ok "no cgroup of a dead server is left" 'i=0; while [ -n "$(dead_groups)" ] && [ "$i" -lt 50 ]; do i=$((i + 1)); sleep 0.1; done; [ -z "$(dead_groups)" ]'
 echo "1..$n"

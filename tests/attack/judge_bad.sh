@@ -2,6 +2,7 @@
 # Programs that do nothing, loop, leave, fork, allocate, flood or write files, in place of every
 # solution of the samples: none is accepted, each has its verdict, and no process, file or cgroup
 # is left.
+iso=--isolation=${ISOLATION:-auto} # the tier to attack
 n=0
 ok() {
 	n=$((n + 1))
@@ -80,7 +81,7 @@ for f in humaneval mbpp native; do
 	grep -E '"(task_id|id)": ("Own|1,|2,|"(sum|pairs|stack|assert)")' tests/data/judge_$f.jsonl >"$tasks"
 	/usr/bin/python3 "$dir/make.py" "$tasks" "$mark" >"$dir/bad.jsonl"
 	total=$(wc -l <"$dir/bad.jsonl")
-	/usr/bin/python3 "$dir/reap.py" "$CUPEL" judge --tasks "$tasks" --candidates "$dir/bad.jsonl" --jobs 2 \
+	/usr/bin/python3 "$dir/reap.py" "$CUPEL" judge $iso --tasks "$tasks" --candidates "$dir/bad.jsonl" --jobs 2 \
 		--judge.cpu 0.5 --judge.memory 128 --judge.output 1 >"$dir/out" 2>"$dir/err"
 	rc=$?
 	wrong=$(sed 's/^/# /' "$dir/err")

@@ -17,8 +17,10 @@ ok "a limit is status 1" '"$CUPEL" box --wall=0.2 -- /bin/sleep 100 </dev/null 2
 ok "a missing program is status 3" '"$CUPEL" box -- /bin/nonesuch </dev/null 2>"$tmp/err"; [ $? = 3 ] && grep -q "/bin/nonesuch" "$tmp/err"'
 ok "no program is a usage error" '"$CUPEL" box </dev/null 2>/dev/null; [ $? = 2 ]'
 ok "json" '"$CUPEL" box --json -- /bin/echo hi </dev/null | grep -q "\"end\":\"exited\".*\"stdout\":\"hi.n\""'
-ok "doctor finds a tier" '"$CUPEL" doctor | grep -Eq "^isolation +(full|user) "'
-ok "and says what is missing where it is not full" '"$CUPEL" doctor --json | grep -Eq "\"isolation\":\"full\"|\"missing\":\"[^\"]*cgroup"'
+ok "doctor finds a tier" '"$CUPEL" doctor | grep -Eq "^isolation +(full|user|landlock) "'
+ok "and says what is missing where it is not full" '"$CUPEL" doctor --json | grep -Eq "\"isolation\":\"full\"|\"missing\":\"[^\"]*(cgroup|namespaces)"'
+ok "tier landlock, asked for by name" '"$CUPEL" box --isolation=landlock -- /bin/sh -c "cat /etc/passwd || echo no" </dev/null >"$tmp/out" 2>"$tmp/err" && [ "$(cat "$tmp/out")" = no ] || grep -q "Landlock is not available" "$tmp/err"'
+ok "and refused where there is no Landlock" 'CUPEL_LANDLOCK=0 "$CUPEL" box --isolation=landlock -- /bin/true </dev/null 2>"$tmp/err"; [ $? = 3 ] && grep -q "Landlock is not available: it needs Linux" "$tmp/err"'
 ok "a server that is not there is refused" 'CUPEL_BOXD=/nonesuch "$CUPEL" box -- /bin/true </dev/null 2>/dev/null; [ $? = 3 ]'
 ok "doctor says so with status 1" 'CUPEL_BOXD=/nonesuch "$CUPEL" doctor >"$tmp/out"; [ $? = 1 ] && grep -q "refused" "$tmp/out"'
 echo "1..$n"

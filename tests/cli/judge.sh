@@ -29,7 +29,7 @@ ok "the last line on stderr counts verdicts" \
 ok "--json makes it an object" \
 	'exits 0 --tasks $data/judge_humaneval.jsonl --reference --json && tail -n 1 "$dir/err" | grep -q "^{\"programs\":3,.*\"verdicts\":{\"accepted\":3}"'
 ok "a result has the fields of its contract" \
-	'head -n 1 "$dir/out" | grep -Eq "^\{\"task_id\":\"Own/0\",\"candidate_id\":null,\"verdict\":\"accepted\",\"passed\":1,\"total\":1,\"score\":1,\"tests\":\[\{\"name\":\"1\",\"verdict\":\"accepted\",\"cpu_ms\":[0-9.]+,\"wall_ms\":[0-9.]+,\"mem_kib\":[0-9]+\}\],\"stage_ms\":\{\"queue\":[0-9.-]+,\"compile\":0.000,\"run\":[0-9.]+\},\"isolation\":\"(full|user|none)\",\"trust\":\"weak\"\}$"'
+	'head -n 1 "$dir/out" | grep -Eq "^\{\"task_id\":\"Own/0\",\"candidate_id\":null,\"verdict\":\"accepted\",\"passed\":1,\"total\":1,\"score\":1,\"tests\":\[\{\"name\":\"1\",\"verdict\":\"accepted\",\"cpu_ms\":[0-9.]+,\"wall_ms\":[0-9.]+,\"mem_kib\":[0-9]+\}\],\"stage_ms\":\{\"queue\":[0-9.-]+,\"compile\":0.000,\"run\":[0-9.]+\},\"isolation\":\"(full|user|landlock|none)\",\"trust\":\"weak\"\}$"'
 
 cat >"$dir/c.jsonl" <<'E2'
 {"task_id":"sum","candidate_id":"right","code":"print(sum(map(int, input().split())))"}

@@ -22,8 +22,14 @@ static int open_warm(void **state)
 	cfg.zygote[0] = (struct box_zygote){ .argv = { "/usr/bin/python3", "-P", "-s" },
 		                             .boot = { boot, sizeof boot - 1 },
 		                             .disk_bytes = 16 << 20 };
-	if (box_open(&cfg, &warm, &e) == 0)
+	if (box_open(&cfg, &warm, &e) == 0) {
+		if (box_tier(warm) != BOX_LANDLOCK)
+			return 0;
+		printf("# only tier landlock here, which has tests of its own\n");
+		box_close(warm);
+		warm = NULL;
 		return 0;
+	}
 	printf("# no isolation here: %s\n", e.msg);
 	return e.code == ERR_DENIED ? 0 : -1;
 }
