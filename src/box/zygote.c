@@ -242,7 +242,8 @@ static void reap(struct watch *w)
 		} else if (pid == w->trusted && !w->early) {
 			w->status = status;
 		}
-		w->done = pid == (w->trusted ? w->trusted : w->program);
+		/* A program that ends first ends its pair: a child of it may hold the socket open. */
+		w->done = pid == w->trusted || pid == w->program;
 	}
 }
 
