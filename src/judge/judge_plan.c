@@ -7,7 +7,7 @@
 #define MIB  INT64_C(1048576)
 #define S_NS INT64_C(1000000000)
 
-enum { PROCS = 64, ANALYSE_S = 60 };
+enum { PROCS = 64, ANALYSE_S = 60, ORACLE_FACTOR = 4 };
 
 #define MAX_NS      (3600 * S_NS)
 #define START_NS    (S_NS / 2) /* of a process that all tests share */
@@ -132,6 +132,12 @@ static void set_limits(const struct program *p, int n, struct box_limits *l)
 		.disk_bytes = DISK_BYTES,
 		.procs = PROCS + p->lang->max_procs,
 	};
+	if (p->role == ROLE_ORACLE) { /* a task must not fail for a slow moment */
+		l->cpu_ns = times(l->cpu_ns, ORACLE_FACTOR);
+		l->wall_ns = times(l->wall_ns, ORACLE_FACTOR);
+		l->mem_bytes *= 2;
+		l->stack_bytes *= 2;
+	}
 	if (p->role == ROLE_ANALYSIS) {
 		l->cpu_ns = l->wall_ns = ANALYSE_S * S_NS;
 		l->out_bytes[2] = ANALYSE_OUT;

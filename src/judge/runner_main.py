@@ -59,10 +59,16 @@ def quote(text):
         for c in text)
 
 
+def write_all(fd, data):
+    n = write(fd, data)
+    if n < len(data):
+        data = memoryview(data)
+        while n < len(data):
+            n += write(fd, data[n:])
+
+
 def send(line):
-    data = line.encode("ascii")
-    while data:
-        data = data[write(3, data):]
+    write_all(3, line.encode("ascii"))
 
 
 def stop(line, status=0):
@@ -85,12 +91,11 @@ def read_file(path):
 
 
 def keep(data):
-    at = 0
     try:
-        while at < len(data):
-            at += pwrite(7, data[at:], at)
-    except OSError:
-        posix.ftruncate(7, 0)
+        if pwrite(7, data, 0) != len(data):
+            posix.ftruncate(7, 0)
+    except OSError:  # sealed: the job before this one was killed while it wrote
+        pass
 
 
 # The program's code. Where it has none refuse(e) ends the job.

@@ -167,8 +167,7 @@ class Side:
         data = text.encode("ascii")
         data = len(data).to_bytes(4, "little") + data
         try:
-            while data:
-                data = data[write(self.fd, data):]
+            write_all(self.fd, data)
         except OSError:
             self.lost(None)
 
