@@ -8,9 +8,8 @@ import sys
 import time
 
 program, given, count, preload = sys.argv[1:5]
-for name in preload.split(","):
-    if name:
-        __import__(name)
+for name in preload.split():
+    __import__(name)
 with open(program) as f:
     code = compile(f.read(), "main.py", "exec")
 

@@ -60,7 +60,7 @@ static int measure(const struct bench_conf *b, enum method m, const struct bench
 	int64_t few = b->tests / 10 > 20 ? b->tests / 10 : 20;
 
 	cfg.jobs = jobs;
-	(void)0;
+	cfg.zygote = m == ZYGOTE;
 	switch (m) {
 	case ZYGOTE:
 		return bench_judge(&cfg, c, b->tests, ret, e);
@@ -69,7 +69,7 @@ static int measure(const struct bench_conf *b, enum method m, const struct bench
 	case SPAWN:
 		return bench_spawn(python_of(b), c, few, jobs, ret, e);
 	default:
-		return bench_floor(python_of(b), "collections", c, b->tests, jobs, ret, e);
+		return bench_floor(python_of(b), b->judge.preload, c, b->tests, jobs, ret, e);
 	}
 }
 

@@ -1,8 +1,9 @@
 /* judge.h - turns (task, program) into verdicts by running the program in a box.
  *
- * The checker compares outside the box; expected values never enter a process that runs candidate
- * code, except for tests that are Python assertions (trust: weak). `accepted` needs positive proof
- * for every test; a failure of our own machinery is judge_error and nothing else is.
+ * The checker compares outside the box, and assertions run in a process of their own: expected
+ * values never enter a process that runs candidate code, except for assertions that nothing else
+ * can run (trust: weak). `accepted` needs positive proof for every test; a failure of our own
+ * machinery is judge_error and nothing else is.
  *
  *	judge_submit(j, task, code, tag, e);		any number of times, from any thread
  *	while (judge_next(j, &v, e) == 1) ...		finished programs, in order of submission
@@ -23,14 +24,21 @@ struct judge_config {         /* option table: judge_opts */
 	int64_t jobs;         /* programs at a time; 0: one for each core */
 	double cpu_s, wall_s; /* limits of a test where its task sets none */
 	int64_t mem_mib, output_mib;
-	int isolation;      /* enum box_tier */
-	const char *python; /* interpreter; empty: the one of the language file */
-	bool keep_output;   /* keep what each test printed (consensus rewards) */
-	double fault_rate;  /* testing: share of programs that end as judge_error */
+	int isolation;       /* enum box_tier */
+	int per;             /* enum judge_per */
+	const char *python;  /* interpreter; empty: the one of the language file */
+	const char *preload; /* modules of a warm interpreter, with blanks between them */
+	bool zygote;         /* false: a new interpreter for each job */
+	bool fail_fast;      /* tests behind the first that is not accepted are skipped */
+	bool keep_output;    /* keep what each test printed (consensus rewards) */
+	double fault_rate;   /* testing: share of programs that end as judge_error */
 };
 
+/* What gets a process of its own: each test, or all tests of a function task together. */
+enum judge_per { JUDGE_PER_TEST, JUDGE_PER_SAMPLE };
+
 extern const struct opt judge_opts[];
-extern const struct opt judge_box_opts[]; /* of the same struct, bound under "box": isolation */
+extern const struct opt judge_box_opts[]; /* of the same struct, bound under "box" */
 
 struct judged_test {
 	struct str name;
@@ -80,8 +88,11 @@ int judge_pending(const struct judge *j); /* submitted and not yet taken */
 
 /* counters since judge_open() */
 struct judge_stats {
-	int64_t programs, tests, retried, by_verdict[VERDICT_JUDGE_ERROR + 1];
+	int64_t programs, tests, retried;
+	int64_t copied; /* programs that had been judged before, or were being judged */
+	int64_t by_verdict[VERDICT_JUDGE_ERROR + 1];
 };
+
 void judge_stats(const struct judge *j, struct judge_stats *ret);
 
 #endif

@@ -15,6 +15,11 @@ enum { MAX_CODE = 16 << 20 };
 #define REQUEST_BYTES ((size_t)16 << 20)
 #define MIB           ((int64_t)1 << 20)
 
+/* What programs usually import, and what that loads. */
+#define PRELOAD                                                                                    \
+	"collections heapq math itertools functools bisect re string operator typing copy random " \
+	"datetime"
+
 #define F(field) offsetof(struct judge_config, field)
 
 const struct opt judge_opts[] = {
@@ -29,6 +34,12 @@ const struct opt judge_opts[] = {
 	{ "output", OPT_INT, F(output_mib), 1, 4096, 0, "64", "MiB",
 	  "output where the task sets no limit" },
 	{ "python", OPT_STR, F(python), 0, 0, 0, "", "", "interpreter; empty: /usr/bin/python3" },
+	{ "zygote", OPT_BOOL, F(zygote), 0, 0, 0, "true", "",
+	  "fork a warm interpreter for each job; false: start one" },
+	{ "preload", OPT_STR, F(preload), 0, 0, 0, PRELOAD, "",
+	  "modules of the warm interpreter; what is missing is left out" },
+	{ "fail_fast", OPT_BOOL, F(fail_fast), 0, 0, 0, "false", "",
+	  "skip the tests behind the first that is not accepted" },
 	{ "keep_output", OPT_BOOL, F(keep_output), 0, 0, 0, "false", "",
 	  "keep what each test answered" },
 	{ "fault_rate", OPT_REAL, F(fault_rate), 0, 1, 0, "0", "",
@@ -36,11 +47,14 @@ const struct opt judge_opts[] = {
 	{ 0 },
 };
 
+static const char *const pers[] = { "test", "sample", NULL };
 static const char *const tiers[] = { "auto", "full", "user", "landlock", "none", NULL };
 
 const struct opt judge_box_opts[] = {
 	{ "isolation", OPT_CHOICE, F(isolation), 0, 0, tiers, "auto", "",
 	  "auto: the best that this machine offers" },
+	{ "per", OPT_CHOICE, F(per), 0, 0, pers, "test", "",
+	  "a process for each test, or one for all tests of a function task" },
 	{ 0 },
 };
 
@@ -81,12 +95,15 @@ static int find_checker(const struct task *t, const struct checker **ret, struct
 	const struct checker *c;
 
 	if (!name.n)
-		name = t->kind == TASK_STDIN ? STR("lines") : STR("value");
+		name = t->kind == TASK_STDIN    ? STR("lines")
+		       : t->kind == TASK_ASSERT ? STR("python")
+		                                : STR("value");
 	c = checker_find(name);
 	if (!c)
 		return FAIL(e, ERR_NOENT, "unknown checker '%.*s'",
 		            (int)(name.n < 60 ? name.n : 60), name.p);
-	if (t->kind == TASK_ASSERT || (t->kind == TASK_STDIN ? !c->check : !c->value))
+	if ((t->kind == TASK_ASSERT && t->checker.n) ||
+	    (t->kind == TASK_STDIN ? !c->check : !c->value))
 		return FAIL(e, ERR_RANGE, "checker '%s' is not for %s tasks", c->name,
 		            task_kind_text(t->kind));
 	*ret = c;
@@ -130,11 +147,9 @@ static int prepare(struct program *p, struct err *e)
 		            (int)(t->language.n < 40 ? t->language.n : 40), t->language.p);
 	if (t->n_tests < 1)
 		return FAIL(e, ERR_RANGE, "a task without tests proves nothing");
-	if (t->kind != TASK_STDIN && !p->lang->call)
+	if (t->kind != TASK_STDIN && !p->lang->zygote)
 		return FAIL(e, ERR_RANGE, "language %s has no %s tasks in this version",
 		            p->lang->name, task_kind_text(t->kind));
-	if (t->kind == TASK_ASSERT && !t->checker.n)
-		return 0;
 	return make_checker(t, &p->a, &p->checker, &p->check_cfg, e);
 }
 
@@ -181,6 +196,35 @@ static int make_token(char *ret, struct err *e)
 	return 0;
 }
 
+static int make_units(struct program *p, const struct judge_config *cfg, struct err *e)
+{
+	int n = p->task->n_tests;
+
+	p->whole = p->task->kind == TASK_FUNCTION && cfg->per == JUDGE_PER_SAMPLE;
+	p->n_units = p->stop_at = p->whole ? 1 : n;
+	p->only = -1;
+	p->test = arena_new(&p->a, struct judged_test, n);
+	p->opaque = arena_new(&p->a, bool, n);
+	p->way = arena_new(&p->a, uint8_t, n);
+	p->held = arena_new(&p->a, uint8_t, n);
+	p->attempts = arena_new(&p->a, uint8_t, n);
+	p->redo = arena_new(&p->a, int, n);
+	if (!p->test || !p->opaque || !p->way || !p->held || !p->attempts || !p->redo)
+		return FAIL(e, ERR_NOMEM, "program of %d tests", n);
+	for (int i = 0; i < n; i++) {
+		p->test[i].name = p->task->test[i].name;
+		p->test[i].verdict = VERDICT_SKIPPED;
+		p->way[i] = p->task->kind == TASK_STDIN ? WAY_RUN : WAY_CALL;
+	}
+	return 0;
+}
+
+int judge_unit_tests(const struct program *p, int unit, int *ret_n)
+{
+	*ret_n = p->whole ? p->task->n_tests : 1;
+	return p->whole ? 0 : p->only >= 0 ? p->only : unit;
+}
+
 /* Code, tests and lists of units, in p's own arena. */
 static int fill(struct program *p, const struct judge_config *cfg, struct str code, struct err *e)
 {
@@ -193,20 +237,13 @@ static int fill(struct program *p, const struct judge_config *cfg, struct str co
 		return r;
 	p->limits = limits_of(cfg, t, p->lang);
 	p->keep_output = cfg->keep_output;
+	p->fail_fast = cfg->fail_fast;
 	if (p->keep_output)
 		p->a.limit += (size_t)p->limits.out_bytes * (size_t)t->n_tests;
-	p->n_units = judge_units(t);
 	p->code = arena_str(&p->a, code);
-	p->test = arena_new(&p->a, struct judged_test, t->n_tests);
-	p->attempts = arena_new(&p->a, uint8_t, p->n_units + 1);
-	p->redo = arena_new(&p->a, int, p->n_units);
-	if (!p->code.p || !p->test || !p->attempts || !p->redo)
+	if (!p->code.p)
 		return FAIL(e, ERR_NOMEM, "program of %zu bytes", code.n);
-	for (int i = 0; i < t->n_tests; i++) {
-		p->test[i].name = t->test[i].name;
-		p->test[i].verdict = VERDICT_SKIPPED;
-	}
-	return 0;
+	return make_units(p, cfg, e);
 }
 
 int judge_program_new(const struct judge_config *cfg, const struct task *t, struct str code,

@@ -37,12 +37,11 @@ static enum verdict signal_verdict(const struct program *p, const struct box_res
 {
 	const char *name = sigabbrev_np(r->status);
 
-	/* The timers of the runner: the kernel counts ticks for them, so a quarter is allowed for.
-	 * A program that sends itself these signals earlier crashed.
+	/* The timers of a runner that has all tests of a program: the kernel counts ticks for them,
+	 * so a quarter is allowed for. A program that sends itself these signals earlier crashed.
 	 */
-	if (p->task->kind != TASK_STDIN &&
-	    ((r->status == SIGPROF && r->cpu_ns >= p->limits.cpu_ns / 4 * 3) ||
-	     (r->status == SIGALRM && r->wall_ns >= p->limits.wall_ns / 4 * 3))) {
+	if (p->whole && ((r->status == SIGPROF && r->cpu_ns >= p->limits.cpu_ns / 4 * 3) ||
+	                 (r->status == SIGALRM && r->wall_ns >= p->limits.wall_ns / 4 * 3))) {
 		(void)snprintf(note, size, "%s time limit", r->status == SIGPROF ? "CPU" : "wall");
 		return VERDICT_TIME_LIMIT;
 	}
@@ -111,20 +110,40 @@ static void check_output(struct program *p, int i, const struct box_result *r)
 	t->verdict = t->score >= 1 ? VERDICT_ACCEPTED : VERDICT_WRONG_ANSWER;
 }
 
-static bool looks_broken(const struct program *p, const struct box_result *r)
+bool judge_take_load(struct program *p, const struct json *event)
 {
-	struct str line = last_line(r->out[1]);
+	int64_t ns = 0;
 
-	return !p->probed && p->lang->call && r->end == BOX_EXITED && r->status == 1 &&
-	       (str_starts(line, STR("SyntaxError")) || str_starts(line, STR("IndentationError")) ||
-	        str_starts(line, STR("TabError")));
+	if (json_get(event, "compile")) {
+		(void)json_opt_int(event, "compile", 0, INT64_MAX / 2, &ns, NULL);
+		p->compile_ns += ns;
+		return true;
+	}
+	if (!str_is(json_str(json_get(event, "load")), "syntax"))
+		return false;
+	p->broken = true;
+	p->broken_note = arena_str(&p->a, json_str(json_get(event, "note")));
+	return true;
 }
 
-static enum judge_taken take_test(struct program *p, int i, const struct box_result *r)
+/* Descriptor 3 is closed before anything of a stdin program runs: all in it is ours. */
+static void read_load(struct program *p, struct str rest)
+{
+	AUTO_ARENA a = { .limit = 1 << 20 };
+	const struct json *j = NULL;
+	struct str line;
+
+	while (str_next_line(&rest, &line))
+		if (json_parse(line, &a, &j, NULL) == 0)
+			(void)judge_take_load(p, j);
+}
+
+static enum judge_taken take_run(struct program *p, int i, const struct box_result *r)
 {
 	struct judged_test *t = &p->test[i];
 	char note[NOTE + 64];
 
+	read_load(p, r->out[2]);
 	t->cpu_ns = r->cpu_ns;
 	t->wall_ns = r->wall_ns;
 	t->mem_bytes = r->mem_bytes;
@@ -139,54 +158,29 @@ static enum judge_taken take_test(struct program *p, int i, const struct box_res
 	}
 	t->verdict = judge_end_verdict(p, r, note, sizeof note);
 	judge_note(p, t, "%s", note);
-	return looks_broken(p, r) ? JUDGE_ASK : JUDGE_TAKEN;
-}
-
-/* {"load":"syntax","note":...} from our own code: nothing of the program has run. */
-static void take_probe(struct program *p, const struct box_result *r)
-{
-	AUTO_ARENA a = { .limit = 1 << 20 };
-	const struct json *j = NULL;
-	struct str line = r->out[2];
-
-	p->probed = true;
-	p->compile_ns += r->wall_ns;
-	if (json_parse(str_trim_end(line), &a, &j, NULL) < 0)
-		return;
-	if (str_is(json_str(json_get(j, "load")), "syntax")) {
-		p->broken = true;
-		p->broken_note = arena_str(&p->a, json_str(json_get(j, "note")));
-	}
+	return JUDGE_TAKEN;
 }
 
 enum judge_taken judge_take(struct program *p, int unit, const struct box_result *r)
 {
+	int64_t compile_ns = p->compile_ns;
+	enum judge_taken taken;
+	int n, first = judge_unit_tests(p, unit, &n);
+
 	if (r->end == BOX_FAILED)
 		return JUDGE_AGAIN;
-	if (unit == JUDGE_PROBE) {
-		take_probe(p, r);
-		return JUDGE_TAKEN;
-	}
-	p->run_ns += r->wall_ns;
-	if (p->task->kind == TASK_STDIN)
-		return take_test(p, unit, r);
-	judge_call_take(p, r);
-	return JUDGE_TAKEN;
+	if (p->role == ROLE_ANALYSIS)
+		return judge_analysis_take(p, r);
+	taken = p->way[first] == WAY_RUN ? take_run(p, first, r) : judge_call_take(p, first, n, r);
+	p->run_ns += r->wall_ns - (p->compile_ns - compile_ns);
+	return taken;
 }
 
 void judge_give_up(struct program *p, int unit, const char *why)
 {
-	int from = unit, to = unit;
+	int n, first = judge_unit_tests(p, unit, &n);
 
-	if (unit == JUDGE_PROBE) { /* the tests keep the verdicts that they have */
-		p->probed = true;
-		return;
-	}
-	if (p->task->kind != TASK_STDIN) {
-		from = 0;
-		to = p->task->n_tests - 1;
-	}
-	for (int i = from; i <= to; i++) {
+	for (int i = first; i < first + n; i++) {
 		p->test[i].verdict = VERDICT_JUDGE_ERROR;
 		p->test[i].score = 0;
 		judge_note(p, &p->test[i], "%s", why);
@@ -198,6 +192,22 @@ void judge_give_up(struct program *p, int unit, const char *why)
  *
  * Tests that were not reached stay in the sum. sum w > 0: task_load() checked it.
  */
+/* With fail_fast what ran behind the first failure does not count: how far the boxes were ahead is
+ * chance.
+ */
+static void skip_rest(struct program *p)
+{
+	bool failed = false;
+
+	for (int i = 0; i < p->task->n_tests; i++) {
+		struct judged_test *t = &p->test[i];
+
+		if (failed || p->broken)
+			*t = (struct judged_test){ .name = t->name, .verdict = VERDICT_SKIPPED };
+		failed |= p->fail_fast && t->verdict != VERDICT_ACCEPTED;
+	}
+}
+
 void judge_conclude(struct program *p)
 {
 	struct judged *v = &p->result;
@@ -207,7 +217,6 @@ void judge_conclude(struct program *p)
 		.tag = p->tag,
 		.n_tests = p->task->n_tests,
 		.test = p->test,
-		.weak = p->task->kind == TASK_ASSERT,
 		.queue_ns = p->queue_ns > 0 ? p->queue_ns : 0,
 		.compile_ns = p->compile_ns,
 		.run_ns = p->run_ns,
@@ -216,15 +225,12 @@ void judge_conclude(struct program *p)
 	};
 	if (p->broken)
 		v->compile_verdict = VERDICT_COMPILE_ERROR;
+	skip_rest(p);
 	for (int i = 0; i < v->n_tests; i++) {
 		struct judged_test *t = &p->test[i];
 
-		if (p->broken) {
-			t->verdict = VERDICT_SKIPPED;
-			t->score = 0;
-			t->note = STR("");
-		}
 		v->n_passed += t->verdict == VERDICT_ACCEPTED;
+		v->weak |= p->way[i] == WAY_WEAK && t->verdict != VERDICT_SKIPPED;
 		sum += p->task->test[i].weight * t->score;
 		weight += p->task->test[i].weight;
 		if (t->verdict == VERDICT_JUDGE_ERROR ||

@@ -32,9 +32,12 @@ static struct str view(const char *s)
 
 static void bench_open(struct bench *b, const char *record, bool keep)
 {
-	const struct judge_config cfg = {
-		.cpu_s = 1, .wall_s = 2, .mem_mib = 100, .output_mib = 1, .keep_output = keep
-	};
+	const struct judge_config cfg = { .cpu_s = 1,
+		                          .wall_s = 2,
+		                          .mem_mib = 100,
+		                          .output_mib = 1,
+		                          .per = JUDGE_PER_SAMPLE,
+		                          .keep_output = keep };
 	const struct json *rec = NULL;
 	struct err e = { 0 };
 
@@ -43,6 +46,8 @@ static void bench_open(struct bench *b, const char *record, bool keep)
 	if (task_load(NULL, rec, &b->a, &b->task, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(judge_program_new(&cfg, &b->task, STR("code"), &b->p, &e), 0);
+	for (int i = 0; b->task.kind == TASK_ASSERT && i < b->task.n_tests; i++)
+		b->p->way[i] = WAY_WEAK;
 }
 
 static void bench_close(struct bench *b)
@@ -121,35 +126,26 @@ static void a_failed_box_is_no_verdict(void **state)
 	bench_close(&b);
 }
 
-/* stderr may start the probe; only the probe decides. */
+/* Only what the runner says before the program runs makes a compile error; stderr never does. */
 static void syntax_errors(void **state)
 {
 	struct box_result r = report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n", "");
-	struct box_result ok = report(BOX_EXITED, 0, "", "", "{\"load\":\"ok\"}\n");
-	struct box_result no = report(BOX_EXITED, 1, "", "",
+	struct box_result no = report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n",
 	                              "{\"load\":\"syntax\",\"note\":\"SyntaxError: bad\"}\n");
 	struct bench b;
 
 	(void)state;
 	for (int broken = 0; broken < 2; broken++) {
 		bench_open(&b, STDIN, false);
-		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_ASK);
-		assert_int_equal(judge_take(b.p, JUDGE_PROBE, broken ? &no : &ok), JUDGE_TAKEN);
-		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN); /* asked once */
+		assert_int_equal(judge_take(b.p, 0, broken ? &no : &r), JUDGE_TAKEN);
 		judge_conclude(b.p);
 		assert_int_equal(b.p->result.verdict,
 		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_RUNTIME_ERROR);
-		assert_int_equal(b.p->test[0].verdict,
-		                 broken ? VERDICT_SKIPPED : VERDICT_RUNTIME_ERROR);
-		assert_int_equal(b.p->result.compile_verdict,
-		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_ACCEPTED);
 		bench_close(&b);
 	}
 }
 
-#define OK    "{\"load\":\"ok\"}\n"
-#define S0    "{\"start\":0}\n"
-#define S1    "{\"start\":1}\n"
+#define OK    "{\"compile\":5}\n"
 #define V0(v) "{\"i\":0,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
 #define V1(v) "{\"i\":1,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
 #define END   "{\"end\":true}\n"
@@ -160,38 +156,38 @@ static const struct {
 	int status;
 	enum verdict all, test[2];
 } calls[] = {
-#define RIGHT OK S0 V0("2") S1 V1("8") END
+#define RIGHT OK V0("2") V1("8") END
 	{ RIGHT, BOX_EXITED, 0, VERDICT_ACCEPTED, { VERDICT_ACCEPTED, VERDICT_ACCEPTED } },
-	{ OK S0 V0("2") S1 V1("9") END,
+	{ OK V0("2") V1("9") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_WRONG_ANSWER,
 	  { VERDICT_ACCEPTED, VERDICT_WRONG_ANSWER } },
-	{ OK S0 V0("true") S1 V1("{\"u\":\"E\"}") END,
+	{ OK V0("true") V1("{\"u\":\"E\"}") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_WRONG_ANSWER,
 	  { VERDICT_WRONG_ANSWER, VERDICT_WRONG_ANSWER } },
 	/* an exception fails one test, the next go on */
-	{ OK S0 "{\"i\":0,\"raised\":\"E\"}\n" S1 V1("8") END,
+	{ OK "{\"i\":0,\"raised\":\"E\"}\n" V1("8") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_ACCEPTED } },
-	{ OK S0 "{\"i\":0,\"memory\":\"E\"}\n" S1 V1("8") END,
+	{ OK "{\"i\":0,\"memory\":\"E\"}\n" V1("8") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_MEMORY_LIMIT,
 	  { VERDICT_MEMORY_LIMIT, VERDICT_ACCEPTED } },
 	/* SystemExit ends the program */
-	{ OK S0 "{\"i\":0,\"raised\":\"SystemExit\",\"exit\":true}\n",
+	{ OK "{\"i\":0,\"raised\":\"SystemExit\",\"exit\":true}\n",
 	  BOX_EXITED,
 	  1,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
 	/* so does os._exit(0), in a test, while loading, or after a forged end */
-	{ OK S0, BOX_EXITED, 0, VERDICT_RUNTIME_ERROR, { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
-	{ OK S0 V0("2") S1,
+	{ OK, BOX_EXITED, 0, VERDICT_RUNTIME_ERROR, { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK V0("2"),
 	  BOX_EXITED,
 	  0,
 	  VERDICT_RUNTIME_ERROR,
@@ -202,22 +198,18 @@ static const struct {
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
-	{ OK S0 END,
+	{ OK END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
 	/* a limit hits the test that ran */
-	{ OK S0 V0("2") S1,
+	{ OK V0("2"),
 	  BOX_CPU_LIMIT,
 	  0,
 	  VERDICT_TIME_LIMIT,
 	  { VERDICT_ACCEPTED, VERDICT_TIME_LIMIT } },
-	{ OK S0,
-	  BOX_MEM_LIMIT,
-	  0,
-	  VERDICT_MEMORY_LIMIT,
-	  { VERDICT_MEMORY_LIMIT, VERDICT_SKIPPED } },
+	{ OK, BOX_MEM_LIMIT, 0, VERDICT_MEMORY_LIMIT, { VERDICT_MEMORY_LIMIT, VERDICT_SKIPPED } },
 	{ "", BOX_OUT_LIMIT, 0, VERDICT_OUTPUT_LIMIT, { VERDICT_OUTPUT_LIMIT, VERDICT_SKIPPED } },
 	/* crash beats match, also after the last test */
 	{ RIGHT,
@@ -231,7 +223,7 @@ static const struct {
 	  VERDICT_OUTPUT_LIMIT,
 	  { VERDICT_ACCEPTED, VERDICT_OUTPUT_LIMIT } },
 	/* the pipe that the box closed is seen first */
-	{ OK S0 "{\"i\":0,\"raised\":\"BrokenPipeError: x\"}\n" S1,
+	{ OK "{\"i\":0,\"raised\":\"BrokenPipeError: x\"}\n",
 	  BOX_OUT_LIMIT,
 	  0,
 	  VERDICT_OUTPUT_LIMIT,
@@ -242,7 +234,7 @@ static const struct {
 	  VERDICT_OUTPUT_LIMIT,
 	  { VERDICT_OUTPUT_LIMIT, VERDICT_SKIPPED } },
 	/* a line that was cut by the death of the box says nothing */
-	{ OK S0 V0("2") S1 "{\"i\":1,\"value\":8}",
+	{ OK V0("2") "{\"i\":1,\"value\":8}",
 	  BOX_SIGNALED,
 	  SIGKILL,
 	  VERDICT_RUNTIME_ERROR,
@@ -253,26 +245,22 @@ static const struct {
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
-	{ OK S0 V0("3") V0("2") S1 V1("8") END,
+	{ OK V0("3") V0("2") V1("8") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_WRONG_ANSWER,
 	  { VERDICT_WRONG_ANSWER, VERDICT_RUNTIME_ERROR } },
-	{ OK S1 V1("8") END,
+	{ OK V1("8") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
-	{ OK S0 "{\"i\":0,\"proof\":\"x\"}\n" S1 V1("8") END,
+	{ OK "{\"i\":0,\"proof\":\"x\"}\n" V1("8") END,
 	  BOX_EXITED,
 	  0,
 	  VERDICT_RUNTIME_ERROR,
 	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
-	{ OK OK S0,
-	  BOX_EXITED,
-	  0,
-	  VERDICT_RUNTIME_ERROR,
-	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
+	{ OK OK, BOX_EXITED, 0, VERDICT_RUNTIME_ERROR, { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED } },
 	/* programs that do not load */
 	{ "{\"load\":\"syntax\",\"note\":\"n\"}\n",
 	  BOX_EXITED,
@@ -337,7 +325,7 @@ static void timers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-		struct box_result r = report(BOX_SIGNALED, row[i].sig, "", "", OK S0);
+		struct box_result r = report(BOX_SIGNALED, row[i].sig, "", "", OK);
 		struct bench b;
 
 		r.cpu_ns = row[i].cpu_ns;
@@ -354,8 +342,8 @@ static void disarmed_timers(void **state)
 {
 	struct box_result r =
 		report(BOX_EXITED, 0, "", "",
-	               OK S0 "{\"i\":0,\"cpu\":1,\"wall\":2400000000,\"value\":2}\n" S1
-	                     "{\"i\":1,\"cpu\":1200000000,\"wall\":1,\"value\":8}\n" END);
+	               OK "{\"i\":0,\"cpu\":1,\"wall\":2400000000,\"value\":2}\n"
+	                  "{\"i\":1,\"cpu\":1200000000,\"wall\":1,\"value\":8}\n" END);
 	struct bench b;
 
 	(void)state;
@@ -378,12 +366,13 @@ static void proofs(void **state)
 	for (int forged = 0; forged < 2; forged++) {
 		bench_open(&b, ASSERT, false);
 		assert_int_equal(strlen(b.p->token), JUDGE_TOKEN);
-		(void)snprintf(channel, sizeof channel,
-		               OK S0 "{\"i\":0,\"failed\":\"AssertionError\"}\n" S1
-		                     "{\"i\":1,\"proof\":\"%s\"}\n" END,
+		r = report(BOX_EXITED, 0, "", "",
+		           OK "{\"i\":0,\"failed\":\"AssertionError\"}\n" END);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		(void)snprintf(channel, sizeof channel, "{\"i\":0,\"proof\":\"%s\"}\n" END,
 		               forged ? "0123456789abcdef0123456789abcdef" : b.p->token);
 		r = report(BOX_EXITED, 0, "", "", channel);
-		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		assert_int_equal(judge_take(b.p, 1, &r), JUDGE_TAKEN);
 		judge_conclude(b.p);
 		assert_int_equal(b.p->test[0].verdict, VERDICT_WRONG_ANSWER);
 		assert_int_equal(b.p->test[1].verdict,
@@ -397,7 +386,9 @@ static void proofs(void **state)
 /* Rule R1: nothing that is expected goes into the box. */
 static void plans(void **state)
 {
+	const struct judge_config cfg = { .zygote = true };
 	AUTO_BUF spec = { .max = 1 << 20 };
+	AUTO_BUF in = { .max = 1 << 20 };
 	struct box_plan plan;
 	struct bench b;
 	struct err e;
@@ -407,24 +398,18 @@ static void plans(void **state)
 	           HEAD "\"kind\":\"function\",\"entry_point\":\"f\",\"tests\":["
 	                "{\"args\":[123],\"expected\":\"secret\"}]}",
 	           false);
-	assert_int_equal(judge_plan(b.p, 0, "", &spec, &plan, &e), 0);
+	assert_int_equal(judge_plan(&cfg, b.p, 0, &spec, &in, &plan, &e), 0);
 	assert_true(str_has(plan.in, STR("[123]")) && !str_has(plan.in, STR("secret")));
-	assert_true(!str_has(plan.in, STR("expected")) && plan.n_files == 2);
+	assert_true(!str_has(plan.spec, STR("secret")) && plan.n_files == 1 && !plan.pair);
 	assert_true(str_eq(plan.file[0].text, STR("code")));
 	assert_string_equal(plan.file[0].name, "main.py");
-	for (int i = 0; plan.argv[i]; i++)
-		assert_null(strstr(plan.argv[i], "secret"));
-	assert_true(plan.limits.cpu_ns == 1500000000 && plan.limits.wall_ns == 2500000000);
+	assert_true(plan.zygote == 1 && !plan.cold && plan.program != 0);
 	bench_close(&b);
 
 	bench_open(&b, STDIN, false);
-	assert_int_equal(judge_plan(b.p, 0, "/opt/python", &spec, &plan, &e), 0);
-	assert_true(str_is(plan.in, "1\n") && plan.n_files == 1);
-	assert_string_equal(plan.argv[0], "/opt/python");
+	assert_int_equal(judge_plan(&(struct judge_config){ 0 }, b.p, 0, &spec, &in, &plan, &e), 0);
+	assert_true(str_is(plan.in, "1\n") && plan.n_files == 1 && plan.cold);
 	assert_true(plan.limits.cpu_ns == 1000000000);
-	for (int i = 0; plan.argv[i]; i++)
-		if (!plan.argv[i + 1])
-			assert_string_equal(plan.argv[i], "main.py");
 	bench_close(&b);
 }
 
