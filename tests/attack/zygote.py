@@ -27,7 +27,10 @@ def quiet(f, *a):
     except (OSError, ValueError, OverflowError, AttributeError):
         return None
 def others():
-    return [int(p) for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()]
+    try:
+        return [int(p) for p in os.listdir("/proc") if p.isdigit() and int(p) != os.getpid()]
+    except PermissionError:  # tier landlock: nobody is seen, but numbers can be guessed
+        return [os.getppid() + i for i in range(9) if os.getppid() + i != os.getpid()]
 def info(sig, code, pid):
     b = bytearray(128)
     struct.pack_into("iiiii", b, 0, sig, 0, code, 0, pid)
@@ -335,6 +338,7 @@ while True: pass
 }
 
 CHECK = "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(5) == 6\ncheck(f)"
+LANDLOCK = "--isolation=landlock" in sys.argv  # one folder, no /proc
 LIMITS = {"time_s": 1, "wall_s": 2, "memory_mb": 160, "output_mb": 1}
 HONEST = {
     "stdin": ({"type": "stdin", "tests": [{"stdin": "1 2\n", "stdout": "3\n"}]},
@@ -347,6 +351,14 @@ HONEST = {
     "assert": ({"type": "assert", "tests": [CHECK, "assert f(2) == 3"]},
                "import os\nassert not os.listdir('/tmp')\ndef f(x):\n    return x + 1\n"),
 }
+if LANDLOCK:
+    HONEST = {
+        "stdin": (HONEST["stdin"][0],
+                  "import os\nassert os.listdir('.') == ['main.py']\n"
+                  "if os.fork() == 0: os._exit(0)\nos.wait()\nopen('x', 'w').write('x')\n"
+                  "print(sum(map(int, input().split())))\n"),
+        "assert": (HONEST["assert"][0], "def f(x):\n    return x + 1\n"),
+    }
 
 
 def case(name, task, code):
@@ -361,6 +373,8 @@ def make():
         stdin = {"type": "stdin", "tests": [{"stdin": "1 2\n", "stdout": "4\n"}] * 2, "limits": LIMITS}
         pair = {"type": "assert", "tests": [CHECK, CHECK], "limits": LIMITS}
         inner = "".join("    " + line + "\n" for line in body.strip().split("\n"))
+        if LANDLOCK:
+            inner = inner.replace("/box", ".").replace("/tmp", ".")
         def_ = "def attack():\n" + inner
         cases.append(case("%d stdin: %s" % (i, name), stdin, HEAD + def_ + "attack()\nprint(3)\n"))
         cases.append(case("%d after it" % i, *HONEST["stdin"]))
