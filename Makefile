@@ -147,6 +147,8 @@ check: all $(TESTS) $(FUZZ) ## run unit, command-line, attack and fuzz-corpus te
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check.log scripts/check.sh $(TESTS) $(SCRIPTS)
 check-long: all ## references and mutants of the public sets in ../shared/data; takes long
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel BUILD=$(O) B=$(B) LOG=$(O)/check-long.log LIMIT=14400 scripts/check.sh $(wildcard tests/long/*.sh)
+check-vm: all $(filter $(O)/tests/test_box%,$(TESTS)) ## run tests of boxes in an emulated machine with cgroup 2
+	$(Q)B=$(B) scripts/vm.sh
 demo: all ## train a small model on Python tasks, in minutes (SEED=1)
 	$(Q)CUPEL=$(CURDIR)/$(O)/cupel SEED=$(SEED) scripts/demo.sh
 lint: ## who includes whom, banned functions, format
@@ -180,6 +182,6 @@ clean: ## remove every build
 	rm -rf build
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile
-.PHONY: all check check-long demo lint layers format size cov deps install clean help
+.PHONY: all check check-vm check-long demo lint layers format size cov deps install clean help
 .SECONDARY:
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -70,10 +70,10 @@ rm -rf "$root"
 
 # NVMe and ext4 are in the kernel itself: no modules, no initial RAM disk. The disk is not changed.
 echo "$(qemu-system-x86_64 --version | head -1), ${kernel##*/}, root of $size MiB"
-timeout -k 10 "$VM_LIMIT" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 2048 -nodefaults -display none \
+nice timeout -k 10 "$VM_LIMIT" qemu-system-x86_64 -accel "${VM_ACCEL:-tcg,thread=multi}" -cpu max -smp 2 -m 2048 -nodefaults -display none \
 	-no-reboot -serial stdio -kernel "$kernel" \
 	-drive "file=$V/root.ext4,format=raw,if=none,id=d,snapshot=on" -device nvme,drive=d,serial=1 \
-	-append "root=/dev/nvme0n1 rw init=/bin/sh console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off random.trust_cpu=on -- /cupel/tests/vm/guest.sh $O $VM_RUN" \
+	-append "root=/dev/nvme0n1 rw init=/bin/sh console=ttyS0 quiet loglevel=3 panic=-1 mitigations=off random.trust_cpu=on tsc=reliable -- /cupel/tests/vm/guest.sh $O $VM_RUN" \
 	</dev/null 2>"$V/qemu.log" | sed -u 's/\r$//' | tee "$V/console.log" | sed -un '/^vm: \(sum\|end\)/d; s/^vm: //p'
 
 if ! grep -q '^vm: end' "$V/console.log"; then

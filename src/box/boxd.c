@@ -164,6 +164,14 @@ static void hear_caller(struct server *s)
 	}
 }
 
+bool has_ended(int pidfd)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	return waitid((idtype_t)P_PIDFD, (id_t)pidfd, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       si.si_pid != 0;
+}
+
 static void handle(struct server *s, const struct epoll_event *ev)
 {
 	struct slot *sl = &s->slot[ev->data.u64 >> 8 & 0xffff];
@@ -183,7 +191,8 @@ static void handle(struct server *s, const struct epoll_event *ev)
 			slot_hear(s, sl, false);
 		break;
 	case EV_KEEPER:
-		slot_keeper_died(s, sl);
+		if (sl->keeper_fd >= 0 && has_ended(sl->keeper_fd))
+			slot_keeper_died(s, sl);
 		break;
 	case EV_OOM:
 		slot_oom(s, sl);

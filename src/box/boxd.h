@@ -44,6 +44,7 @@ struct cg_slot {
 	int oom_event; /* version 1: an eventfd; version 2: mem_events itself; -1: none */
 	int64_t mem_set, pids_set; /* as written last */
 	int64_t oom_kills;         /* as read last */
+	int64_t peak_before; /* where the peak cannot be reset (version 2 before Linux 6.12) */
 	bool peak_resets;
 };
 
@@ -55,6 +56,7 @@ struct idle {
 
 struct cgroups {
 	int version; /* 0: none */
+	int home;    /* version 2: our cgroup, if its processes had to move down; 0: they had not */
 	int n_dirs;
 	struct {
 		int parent, dir;
@@ -105,7 +107,6 @@ struct zygote {
 	enum zygote_state state;
 	pid_t pid;
 	int fd, sock, log; /* pidfd, socket, its stderr; -1 */
-	int failures;      /* that never became ready, in a row */
 	int jobs;
 	int64_t base_bytes; /* memory of the slot while nothing runs; 0: not known yet */
 };
@@ -168,9 +169,13 @@ static inline uint32_t slot_id(const struct server *s, const struct slot *sl)
 	return (s->userns ? (uint32_t)BOX_ID : s->first_id) + (uint32_t)sl->index;
 }
 
+/* boxd_cgroup_tree.c: makes the server's folders; at[]: the one with memory, pids, CPU time. */
+int cg_make(struct cgroups *cg, int at[CG_MAX], struct err *e);
+void cg_close(struct cgroups *cg);
+int cg_write(int dir, const char *name, const char *text); /* 0 or -1 and errno */
+
 /* boxd_cgroup.c. ERR_DENIED: there is none that we may use. */
 int cg_open(struct cgroups *cg, int slots, struct err *e);
-void cg_close(struct cgroups *cg);
 int cg_join(const struct cg_slot *c); /* moves the calling process; -1 and errno */
 int cg_prepare(struct cg_slot *c, const struct box_limits *l, const struct idle *idle,
                struct err *e);
@@ -311,5 +316,9 @@ void result_send_held(const struct server *s); /* when the socket can be written
 /* Events of the epoll set. */
 enum event { EV_CALLER, EV_PARENT, EV_SLOT, EV_KEEPER, EV_OUT, EV_OOM, EV_ZYGOTE, EV_ZYGOTE_END };
 int event_add(const struct server *s, int fd, enum event ev, int slot, int ch);
+/* The process of a pidfd has ended. An event alone does not prove it: a child that has not yet
+ * executed its program holds copies of our descriptors, and keeps closed ones in the epoll set.
+ */
+bool has_ended(int pidfd);
 
 #endif

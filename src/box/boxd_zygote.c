@@ -338,7 +338,6 @@ void zygote_hear(struct server *s, struct slot *sl, int k)
 		return; /* its end is another event */
 	if (m.say == ZYGOTE_READY) {
 		zy->state = ZYGOTE_IDLE;
-		zy->failures = 0;
 		grow_limits(s, sl, zy);
 		return;
 	}
@@ -357,14 +356,13 @@ void zygote_died(struct server *s, struct slot *sl, int k)
 	bool mine = sl->state == SLOT_RUNNING && sl->job.zygote == k + 1 && !sl->gone;
 	char words[LOG_TAIL + 1];
 
-	if (zy->fd < 0)
+	if (zy->fd < 0 || !has_ended(zy->fd))
 		return; /* heard of already */
 	if (mine && zy->state != ZYGOTE_ENDING && !sl->page->failed && !sl->kill) {
 		last_words(zy, words, sizeof words);
 		(void)snprintf(sl->why, sizeof sl->why, "the zygote of slot %d died%s%s", sl->index,
 		               *words ? ": " : "", words);
 	}
-	zy->failures += zy->state == ZYGOTE_STARTING;
 	bury(zy);
 	landlock_strays(s);
 	if (mine)

@@ -18,7 +18,7 @@
  * but the plan of the last program.
  *
  * Between two jobs it kills and reaps all processes, puts the last PID back, and empties the
- *private folders if their file system says that something was added. Files of a plan stay where the
+ *private folders if anything was added to them. Files of a plan stay where the
  * next job has the same program, unless something else has to go, or zygote and programs share a
  * user id (tier user): there they are written anew, and modes and times of the folders are put
  *back.
@@ -41,7 +41,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,8 +52,7 @@ static struct {
 	bool armed;
 	struct slot_page *page;
 	int null, parts[ZYGOTE_MAX_PARTS], n_parts;
-	bool init;                        /* PID 1 of a namespace */
-	int64_t used_blocks, used_inodes; /* of the private file system, when clean */
+	bool init; /* PID 1 of a namespace */
 	/* the program of the last job */
 	uint64_t program;
 	bool files; /* those of the plan are there */
@@ -73,14 +71,48 @@ static _Noreturn void die(const char *what)
 	_exit(1);
 }
 
-static void count_used(int64_t *ret_blocks, int64_t *ret_inodes)
+/* Does a folder hold more than n names? Counts of the file system would not tell: files that were
+ * removed but are held in flight by a socket are given back late.
+ */
+static bool holds_more(int dir, int n)
 {
-	struct statfs v;
+	char list[4096];
+	long got;
 
-	if (fstatfs(z.parts[0], &v) < 0)
-		die("statfs");
-	*ret_blocks = (int64_t)(v.f_blocks - v.f_bfree);
-	*ret_inodes = (int64_t)(v.f_files - v.f_ffree);
+	if (lseek(dir, 0, SEEK_SET) < 0)
+		die("read a folder");
+	n += 2; /* . and .. */
+	while ((got = syscall(SYS_getdents64, dir, list, sizeof list)) > 0)
+		for (char *p = list; p < list + got;) {
+			unsigned short len;
+
+			memcpy(&len, p + 16, sizeof len); /* struct linux_dirent64 */
+			p += len;
+			if (--n < 0)
+				return true;
+		}
+	if (got < 0)
+		die("read a folder");
+	return false;
+}
+
+static bool is_dirty(void)
+{
+	for (int i = 0; i < z.n_parts; i++)
+		if (holds_more(z.parts[i], i == 0 && z.files ? z.plan.n_files : 0))
+			return true;
+	return false;
+}
+
+/* What hangs in sockets that nobody holds any more: closing one makes the kernel look for it. */
+static void collect_sockets(void)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		die("socketpair");
+	(void)close(pair[0]);
+	(void)close(pair[1]);
 }
 
 /* Before main() of the interpreter. */
@@ -133,8 +165,6 @@ static void write_files(void)
 	}
 	(void)futimens(z.parts[0], epoch);
 	z.files = true;
-	if (z.init)
-		count_used(&z.used_blocks, &z.used_inodes);
 }
 
 static void forget_program(void)
@@ -195,12 +225,10 @@ static void open_code(void)
 /* Nothing that was there before may tell the next program of the last. */
 static void restore(const struct zygote_job *job)
 {
-	int64_t blocks = 0, inodes = 0;
 	bool own = job->rights.slot_ids; /* folders and files are not the program's */
 
-	if (z.init)
-		count_used(&blocks, &inodes);
-	if (!own || !z.init || blocks != z.used_blocks || inodes != z.used_inodes) {
+	collect_sockets();
+	if (!own || !z.init || is_dirty()) {
 		clean_all();
 		z.files = false;
 	}
@@ -242,7 +270,9 @@ static void reap(struct watch *w)
 		} else if (pid == w->trusted && !w->early) {
 			w->status = status;
 		}
-		w->done = pid == (w->trusted ? w->trusted : w->program);
+		/* A program that ends first ends its pair: a child of it may hold the socket open.
+		 */
+		w->done = pid == w->trusted || pid == w->program;
 	}
 }
 

@@ -55,7 +55,7 @@ void child_become(const struct zygote_job *job, enum zygote_role role, struct sl
 {
 	struct rights r = job->rights;
 	int64_t cg = role == ZYGOTE_TRUSTED ? 0 : cg_cpu_ns(ZYGOTE_CPU);
-	sigset_t none;
+	sigset_t mask;
 
 	if (r.landlock && !enclose(&r, ZYGOTE_RULES))
 		die(page, "Landlock");
@@ -64,8 +64,10 @@ void child_become(const struct zygote_job *job, enum zygote_role role, struct sl
 	set_fds(page, role, fds);
 	if (!rights_limit(&r, &job->limits))
 		die(page, "limits");
-	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	sigemptyset(&mask);
+	if (role == ZYGOTE_TRUSTED) /* the program may have the same user id */
+		sigfillset(&mask);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	r.id = role == ZYGOTE_TRUSTED ? job->trusted_id : r.id;
 	if (!rights_drop(&r))
 		die(page, "drop rights");

@@ -383,13 +383,16 @@ static void cut_short(struct reader *x)
 }
 
 /* The trusted process of a pair is our machinery: it says how the test ended, unless the program or
- * a limit ended the job.
+ * a limit ended the job. Killed time after time it was killed by the program, which has the same
+ * user id where there is only one.
  */
 static bool is_our_failure(const struct reader *x)
 {
 	enum box_end end = x->r->end;
 
-	return x->way == WAY_PAIR && !x->r->early && (end == BOX_EXITED || end == BOX_SIGNALED);
+	return x->way == WAY_PAIR && !x->r->early &&
+	       (end == BOX_EXITED ||
+	        (end == BOX_SIGNALED && x->p->attempts[x->first] < JUDGE_ATTEMPTS));
 }
 
 enum judge_taken judge_call_take(struct program *p, int first, int n, const struct box_result *r)

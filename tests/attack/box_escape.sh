@@ -17,9 +17,10 @@ case $? in
 *) cat err; exit 1 ;;
 esac
 
+cpu=$((2 * ${SLOW:-1})) # SLOW: how many times slower than usual the machine is
 # sh TEXT: a shell script in a box; its output in 'out', what cupel says in 'err'
-sh_box() { "$CUPEL" box $iso --cpu=2 --wall=20 --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
-py_box() { "$CUPEL" box $iso --cpu=2 --wall=20 --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
+sh_box() { "$CUPEL" box $iso --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
+py_box() { "$CUPEL" box $iso --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
 folder() { grep -q "isolation=landlock" err; } # files are counted, and too many are the end
 end() { tail -1 err | grep -q "^$1 "; }
 

@@ -9,15 +9,12 @@ ok() {
 }
 "$CUPEL" box $iso -- /bin/true </dev/null 2>/dev/null
 [ $? = 3 ] && { echo "1..0 # SKIP no isolation"; exit 0; }
+wall=$((100 * ${SLOW:-1})) cpu=$((10 * ${SLOW:-1})) # SLOW: how many times slower than usual the machine is
 mark=7123$$ # seconds to sleep: names our processes among all others
 mounts=$(cat /proc/self/mountinfo)
 
 # processes that sleep for just that time
-sleepers() {
-	for p in /proc/[0-9]*/cmdline; do
-		{ tr "\0" " " <"$p"; } 2>/dev/null | grep -q "^sleep $mark\.$1 " && echo "$p"
-	done
-}
+sleepers() { grep -zlsx "$mark\.$1" /proc/[0-9]*/cmdline; }
 # cgroups of servers that live no more
 dead_groups() {
 	for d in $(find /sys/fs/cgroup -type d -name 'cupel-*.*' 2>/dev/null); do
@@ -39,11 +36,11 @@ for i in 1 2 3; do setsid sleep $mark.1 & nohup sleep $mark.1 >/dev/null 2>&1 & 
 ( ( setsid sleep $mark.1 & ) & )
 mkdir /tmp/mark$$ /tmp/mark$$/d; echo x >/dev/shm/mark$$; chmod 0 /tmp/mark$$
 sleep 0.2; echo started"
-ok "daemons start in the box" '"$CUPEL" box $iso -- /bin/sh -c "$stay" </dev/null 2>/dev/null | grep -q started'
+ok "daemons start in the box" '"$CUPEL" box $iso --cpu=$cpu --wall=$wall -- /bin/sh -c "$stay" </dev/null 2>/dev/null | grep -q started'
 ok "and are gone with it" '[ -z "$(sleepers 1)" ]'
 ok "so are its files" '[ -z "$(find /tmp /dev/shm /var/tmp -maxdepth 1 -name "mark$$*" 2>/dev/null)" ]'
 
-"$CUPEL" box $iso --wall=100 -- /bin/sh -c "setsid sleep $mark.2 & sleep $mark.2" </dev/null >/dev/null 2>&1 &
+"$CUPEL" box $iso --wall=$wall -- /bin/sh -c "setsid sleep $mark.2 & sleep $mark.2" </dev/null >/dev/null 2>&1 &
 pid=$!
 i=0
 while [ "$(sleepers 2 | wc -l)" -lt 2 ] && [ "$i" -lt 200 ]; do i=$((i + 1)); sleep 0.1; done

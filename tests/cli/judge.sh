@@ -29,7 +29,7 @@ ok "the last line on stderr counts verdicts" \
 ok "--json makes it an object" \
 	'exits 0 --tasks $data/judge_humaneval.jsonl --reference --json && tail -n 1 "$dir/err" | grep -q "^{\"programs\":3,.*\"verdicts\":{\"accepted\":3}"'
 ok "a result has the fields of its contract" \
-	'head -n 1 "$dir/out" | grep -Eq "^\{\"task_id\":\"Own/0\",\"candidate_id\":null,\"verdict\":\"accepted\",\"passed\":1,\"total\":1,\"score\":1,\"tests\":\[\{\"name\":\"1\",\"verdict\":\"accepted\",\"cpu_ms\":[0-9.]+,\"wall_ms\":[0-9.]+,\"mem_kib\":[0-9]+\}\],\"stage_ms\":\{\"queue\":[0-9.-]+,\"compile\":0.000,\"run\":[0-9.]+\},\"isolation\":\"(full|user|landlock|none)\",\"trust\":\"weak\"\}$"'
+	'head -n 1 "$dir/out" | grep -Eq "^\{\"task_id\":\"Own/0\",\"candidate_id\":null,\"verdict\":\"accepted\",\"passed\":1,\"total\":1,\"score\":1,\"tests\":\[\{\"name\":\"1\",\"verdict\":\"accepted\",\"cpu_ms\":[0-9.]+,\"wall_ms\":[0-9.]+,\"mem_kib\":[0-9]+\}\],\"stage_ms\":\{\"queue\":[0-9.-]+,\"compile\":[0-9.]+,\"run\":[0-9.]+\},\"isolation\":\"(full|user|landlock|none)\",\"trust\":\"data\"\}$"'
 
 cat >"$dir/c.jsonl" <<'E2'
 {"task_id":"sum","candidate_id":"right","code":"print(sum(map(int, input().split())))"}
@@ -43,16 +43,17 @@ cat >"$dir/c.jsonl" <<'E2'
 {"task_id":"sum","candidate_id":"lone","code":"s = '\ud800'\nprint(sum(map(int, input().split())))"}
 {"task_id":"sum","candidate_id":"crash","code":"print(3); 1/0"}
 {"task_id":"stack","candidate_id":"kept","code":"class Solution:\n  items = []\n  def push(self, x):\n    self.items.append(x)\n    return self.items\n"}
+{"task_id":"stack","candidate_id":"one","code":"class Solution:\n  def push(self, x):\n    return [1]\n"}
 {"task_id":"big","candidate_id":"double","code":"def f(x):\n  return int(x + 1.0)\n"}
 {"task_id":"sum","code":"import os\nos.abort()"}
 E2
 ok "candidates are judged in their order, and not all are right" \
-	'exits 1 --tasks $data/judge_native.jsonl --candidates "$dir/c.jsonl" --jobs 2 && [ "$(verdicts "$dir/out")" = "\"right\" accepted \"wrong\" wrong_answer 3 accepted 4 wrong_answer \"fence\" accepted \"prose\" compile_error \"half\" compile_error \"lone\" accepted \"crash\" runtime_error \"kept\" wrong_answer \"double\" wrong_answer null runtime_error " ]'
+	'exits 1 --tasks $data/judge_native.jsonl --candidates "$dir/c.jsonl" --jobs 2 && [ "$(verdicts "$dir/out")" = "\"right\" accepted \"wrong\" wrong_answer 3 accepted 4 wrong_answer \"fence\" accepted \"prose\" compile_error \"half\" compile_error \"lone\" accepted \"crash\" runtime_error \"kept\" accepted \"one\" wrong_answer \"double\" wrong_answer null runtime_error " ]'
 cp "$dir/out" "$dir/all"
 ok "one job gives the same results" \
 	'judge --tasks $data/judge_native.jsonl --candidates "$dir/c.jsonl" --jobs 1; brief "$dir/out" >"$dir/one"; brief "$dir/all" | cmp -s - "$dir/one"'
 ok "a completion without code says why" 'sed -n 6p "$dir/all" | grep -q "\"note\":\"think_only\""'
-ok "the score is weighted by the tests" 'sed -n 10p "$dir/all" | grep -q "\"passed\":1,\"total\":2,\"score\":0.25,"'
+ok "the score is weighted by the tests" 'sed -n 11p "$dir/all" | grep -q "\"passed\":1,\"total\":2,\"score\":0.25,"'
 cat >"$dir/ud.jsonl" <<'E2'
 {"task_id":"own-u1","code":"n = int(input())\nprint(sum(map(int, input().split())))"}
 {"task_id":"own-u2","code":"import sys\nfor l in sys.stdin: print(max(l.split(), key=len))"}

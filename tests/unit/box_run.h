@@ -8,6 +8,7 @@
 #include "box/box.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
@@ -45,10 +46,14 @@ static inline int close_shared(void **state)
 			skip();                                                                    \
 	} while (0)
 
+/* SLOW in the environment: how many times slower than usual the machine is. */
 static inline struct box_limits usual_limits(void)
 {
-	return (struct box_limits){ .cpu_ns = 20 * NS_PER_S,
-		                    .wall_ns = 60 * NS_PER_S,
+	const char *text = getenv("SLOW");
+	int64_t slow = text ? strtol(text, NULL, 10) : 1;
+
+	return (struct box_limits){ .cpu_ns = 20 * slow * NS_PER_S,
+		                    .wall_ns = 60 * slow * NS_PER_S,
 		                    .mem_bytes = 256 << 20,
 		                    .stack_bytes = 16 << 20,
 		                    .out_bytes = { 1 << 20, 1 << 20, 1 << 20 },

@@ -95,7 +95,7 @@ static const struct {
 	{ CALL,
 	  "import os\ndef f(x):\n  os._exit(0)",
 	  VERDICT_RUNTIME_ERROR,
-	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED },
+	  { VERDICT_RUNTIME_ERROR, VERDICT_RUNTIME_ERROR },
 	  "ended before" },
 	{ CALL,
 	  "def g(x): pass",
@@ -116,7 +116,7 @@ static const struct {
 	{ PROVE,
 	  "pass",
 	  VERDICT_RUNTIME_ERROR,
-	  { VERDICT_RUNTIME_ERROR, VERDICT_SKIPPED },
+	  { VERDICT_RUNTIME_ERROR, VERDICT_RUNTIME_ERROR },
 	  "NameError" },
 };
 
@@ -137,7 +137,7 @@ static void check(const struct judged *v, int i)
 	if (programs[i].note && !str_has(*note, view(programs[i].note)))
 		fail_msg("'%s': note '%.*s'", programs[i].code, (int)note->n, note->p);
 	assert_int_equal(v->n_tests, 2);
-	assert_int_equal(v->weak, programs[i].task == programs[N - 1].task);
+	assert_false(v->weak);
 }
 
 static void verdicts_in_order(void **state)
@@ -163,7 +163,7 @@ static void verdicts_in_order(void **state)
 		if (i == 0)
 			assert_true(str_is(v.test[1].out, "6\n"));
 		if (i == 5)
-			assert_true(str_is(v.test[1].out, "[5,\"\\u00e4\"]"));
+			assert_true(str_is(v.test[1].out, "{\"t\":[5,\"\\u00e4\"]}"));
 		judged_done(&v);
 	}
 	assert_int_equal(judge_pending(j), 0);

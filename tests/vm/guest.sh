@@ -7,11 +7,10 @@ cd /cupel || exit 1
 O=$1
 shift
 only=" $* "
-export BUILD="$O" B="${O##*/}" CUPEL="/cupel/$O/cupel" LIMIT=${LIMIT:-240} LOG=/tmp/check.log
+export BUILD="$O" B="${O##*/}" CUPEL="/cupel/$O/cupel" LIMIT=400 SLOW=20 LOG=/tmp/check.log
 cg=/sys/fs/cgroup
-tests="${TESTS:-$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_server $O/tests/test_box_wire}"
-[ ! -x "$O/tests/test_box_zygote" ] || tests="$tests $O/tests/test_box_zygote"
-tests="$tests tests/cli/box.sh tests/attack/box_escape.sh tests/attack/box_left.sh"
+short="tests/cli/box.sh tests/attack/box_left.sh tests/vm/judge.sh"
+limits="$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_zygote $short"
 say() { echo "vm: $*"; }
 
 mount -t proc proc /proc
@@ -24,14 +23,13 @@ mount -t cgroup2 cgroup2 $cg || say "cgroup 2 cannot be mounted"
 ln -sf /proc/self/fd /dev/fd
 [ "$(stat -c %u /usr/bin)" = 0 ] || chown -R -h 0:0 /usr /etc /cupel
 
-
-# inside FOLDER USER COMMAND...: in that cgroup, as that user
+# inside FOLDER USER COMMAND...: in that cgroup, as that user; $with: a command to run it by
 inside() {
 	at=$cg$1 who=$2
 	shift 2
 	sh -c 'f=$1 u=$2; shift 2; echo 0 >"$f/cgroup.procs" || exit 9
 		[ "$u" != root ] || exec "$@"
-		exec setpriv --reuid="$u" --regid="$u" --clear-groups "$@"' - "$at" "$who" "$@"
+		exec setpriv --reuid="$u" --regid="$u" --clear-groups "$@"' - "$at" "$who" $with "$@"
 }
 
 # run NUMBER NAME USER FOLDER ISOLATION TEST...: doctor must find that isolation, the tests must
@@ -65,19 +63,30 @@ run() {
 echo "+memory +pids +cpu" >$cg/cgroup.subtree_control
 mkdir -p $cg/system.slice/session.scope $cg/user.slice/given/shell $cg/user.slice/given/app.scope $cg/user.slice/mine
 echo "+memory +pids +cpu" >$cg/system.slice/cgroup.subtree_control
-echo "+memory +pids +cpu" >$cg/user.slice/cgroup.subtree_control
-for d in given given/shell given/app.scope; do
-	for f in . cgroup.procs cgroup.threads cgroup.subtree_control; do chown tester $cg/user.slice/$d/$f; done
+echo "+memory +pids" >$cg/user.slice/cgroup.subtree_control # as systemd gives to users
+mkdir $cg/system.slice/own.service $cg/container
+for d in user.slice/given user.slice/given/shell user.slice/given/app.scope system.slice/own.service; do
+	for f in . cgroup.procs cgroup.threads cgroup.subtree_control; do chown tester $cg/$d/$f; done
 done
 
 say "Linux $(uname -r), $(nproc) processors, cgroups: $(cut -d' ' -f1,2 /proc/mounts | grep cgroup)"
-run 1 "root of the tree" root / "full .cgroup 2," $tests tests/cli/judge.sh tests/attack/judge_bad.sh
-run 2 "a scope beside others" root /system.slice/session.scope "full .cgroup 2," tests/cli/box.sh tests/attack/box_left.sh
+run 1 "root of the tree" root / "full .cgroup 2," $limits $O/tests/test_box_server $O/tests/test_box_wire \
+	tests/attack/box_escape.sh tests/cli/judge.sh
+run 2 "a scope beside others" root /system.slice/session.scope "full .cgroup 2," $short
 export CUPEL_CGROUP=$cg/user.slice/given
-run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $tests tests/cli/judge.sh
+run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $limits
 unset CUPEL_CGROUP
-run 4 "a delegated scope" tester /user.slice/given/app.scope "full .cgroup 2," tests/cli/box.sh tests/attack/box_left.sh
-run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $tests tests/cli/judge.sh
+run 4 "a delegated scope" tester /user.slice/given/app.scope "full .cgroup 2," $short
+run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $limits
+export CUPEL_CGROUP=$cg/user.slice/given
+run 6 "a delegated folder, but from outside" tester /user.slice/mine "user .cgroup none," tests/vm/judge.sh
+unset CUPEL_CGROUP
+run 7 "a delegated service" tester /system.slice/own.service "full .cgroup 2," $short
+with="unshare --cgroup --mount sh tests/vm/container.sh"
+run 8 "a container" root /container "full .cgroup 2," $short
+with=
+echo 0 >/proc/sys/user/max_user_namespaces
+run 9 "no namespaces" tester /user.slice/mine "landlock .cgroup none," $O/tests/test_box $O/tests/test_box_landlock $short
 say end
 sync
 echo o >/proc/sysrq-trigger
