@@ -276,7 +276,7 @@ static bool is_ours(pid_t pid)
 }
 
 /* Moves the processes of one cgroup; how many it held, or -1. 'check': only if all are ours. */
-static int move_all(int from, int to, bool check)
+static int move_all(int from, int to, bool check, struct err *e)
 {
 	AUTO_FD int fd = openat(from, "cgroup.procs", O_RDONLY | O_CLOEXEC);
 	char text[8192], *end;
@@ -284,20 +284,19 @@ static int move_all(int from, int to, bool check)
 	int count = 0;
 
 	if (fd < 0 || io_read(fd, text, sizeof text - 1, &n, NULL) < 0 || n == sizeof text - 1)
-		return -1;
+		return FAIL(e, ERR_DENIED, "it holds processes that cannot be read");
 	text[n] = 0;
-	for (int pass = check ? 0 : 1; pass < 2; pass++) {
-		count = 0;
-		for (char *p = text; *p; p = end + 1, count++) {
-			pid_t pid = (pid_t)strtol(p, &end, 10);
+	for (char *p = text; check && *p; p = end + 1) {
+		pid_t pid = (pid_t)strtol(p, &end, 10);
 
-			if (pass == 0 && !is_ours(pid))
-				return -1;
-			*end = 0;
-			if (pass == 1 && cg_write(to, "cgroup.procs", p) < 0 && errno != ESRCH)
-				return -1;
-			*end = '\n';
-		}
+		if (!is_ours(pid))
+			return FAIL(e, ERR_DENIED, "it holds a process that is not ours, %d", pid);
+	}
+	for (char *p = text; *p; p = end + 1, count++) {
+		end = strchr(p, '\n');
+		*end = 0;
+		if (cg_write(to, "cgroup.procs", p) < 0 && errno != ESRCH)
+			return FAIL(e, ERR_DENIED, "move process %s: %s", p, strerror(errno));
 	}
 	return count;
 }
@@ -305,17 +304,19 @@ static int move_all(int from, int to, bool check)
 /* Version 2 gives no controllers to folders below one that holds processes itself. Where all of
  * these are ours (a container, a service of its own), they move into a folder of it.
  */
-static int move_down(struct cgroups *cg, int own)
+static int move_down(struct cgroups *cg, int own, struct err *e)
 {
 	int n = 1;
 
 	if (mkdirat(own, LEAF, 0755) < 0 && errno != EEXIST)
-		return -1;
+		return FAIL(e, ERR_DENIED, "make a folder: %s", strerror(errno));
 	AUTO_FD int leaf = openat(own, LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (int i = 0; leaf >= 0 && i < MOVES && n > 0; i++)
-		n = move_all(own, leaf, true);
 	cg->home = fcntl(own, F_DUPFD_CLOEXEC, 3);
-	return n == 0 && cg->home > 0 ? 0 : -1;
+	for (int i = 0; leaf >= 0 && i < MOVES && n > 0; i++)
+		n = move_all(own, leaf, true, e);
+	if (n > 0 || cg->home < 0)
+		return FAIL(e, ERR_DENIED, "it always holds a new process");
+	return n;
 }
 
 /* Back where they were, if no other server needs them out of the way. */
@@ -326,7 +327,7 @@ static void move_up(struct cgroups *cg)
 	AUTO_FD int leaf = openat(cg->home, LEAF, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	(void)cg_write(cg->home, "cgroup.subtree_control", "-cpu");
 	if (leaf >= 0 && cg_write(cg->home, "cgroup.subtree_control", "-memory -pids") == 0)
-		for (int i = 0; i < MOVES && move_all(leaf, cg->home, false) > 0; i++)
+		for (int i = 0; i < MOVES && move_all(leaf, cg->home, false, NULL) > 0; i++)
 			continue;
 	(void)unlinkat(cg->home, LEAF, AT_REMOVEDIR);
 	(void)close(cg->home);
@@ -351,18 +352,22 @@ static bool may_join(int dir)
 /* Takes 'parent'. Not every tree gives 'cpu' to users, and it only shares the machine out fairly:
  * its weight is that of as many groups as there are slots.
  */
-static int try_v2(struct cgroups *cg, int parent)
+static int try_v2(struct cgroups *cg, int parent, struct err *e)
 {
 	char weight[32];
 	int k, dir;
 
-	(void)cg_write(parent, "cgroup.subtree_control", "+memory +pids");
-	(void)cg_write(parent, "cgroup.subtree_control", "+cpu");
+	/* 'cpu' alone would make a group that holds processes the root of a threaded tree */
+	if (cg_write(parent, "cgroup.subtree_control", "+memory +pids") == 0)
+		(void)cg_write(parent, "cgroup.subtree_control", "+cpu");
 	k = add_dir(cg, parent);
-	dir = k < 0 ? -1 : cg->dir[k].dir;
-	if (dir < 0 || !may_join(dir) ||
-	    cg_write(dir, "cgroup.subtree_control", "+memory +pids") < 0)
-		return -1;
+	if (k < 0)
+		return FAIL(e, ERR_DENIED, "make a folder: %s", strerror(errno));
+	dir = cg->dir[k].dir;
+	if (!may_join(dir))
+		return FAIL(e, ERR_DENIED, "we are outside and may not enter");
+	if (cg_write(dir, "cgroup.subtree_control", "+memory +pids") < 0)
+		return FAIL(e, ERR_DENIED, "it gives no controllers: %s", strerror(errno));
 	(void)cg_write(dir, "cgroup.subtree_control", "+cpu");
 	(void)snprintf(weight, sizeof weight, "%d", cg->n_slots < 100 ? 100 * cg->n_slots : 10000);
 	(void)cg_write(dir, "cpu.weight", weight);
@@ -371,30 +376,32 @@ static int try_v2(struct cgroups *cg, int parent)
 
 /* Version 2: a folder whose children get memory and pids. The one that the user names; our own; its
  * parent, since ours may hold processes (a scope in a slice of systemd); our own without them.
+ * 1 if there is one, 0 if memory is not a matter of version 2 here, or an error.
  */
 static int open_v2(struct cgroups *cg, struct str info, struct str cgroup, struct err *e)
 {
 	enum { GIVEN, OWN, PARENT, EMPTIED, TRIES };
 	const char *given = getenv("CUPEL_CGROUP");
+	struct err why = { 0 };
 
 	for (int i = given ? GIVEN : OWN; i < TRIES; i++) {
 		char path[PATHS];
 		int fd = i == GIVEN ? open(given, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 		                    : open_own(info, cgroup, "", i == PARENT, path);
 
-		if (fd < 0 || !file_has_word(fd, "cgroup.controllers", "memory") ||
-		    (i == EMPTIED && move_down(cg, fd) < 0)) {
-			auto_close(&fd);
+		if (fd >= 0 && file_has_word(fd, "cgroup.controllers", "memory")) {
+			if (i == EMPTIED && move_down(cg, fd, &why) < 0)
+				auto_close(&fd);
+			else if (try_v2(cg, fd, &why) == 0)
+				cg->version = 2;
+			if (cg->version)
+				return 1;
 			cg_close(cg);
-			continue;
+		} else {
+			auto_close(&fd);
 		}
-		if (try_v2(cg, fd) == 0) {
-			cg->version = 2;
-			return 0;
-		}
-		cg_close(cg);
 	}
-	return FAIL(e, ERR_DENIED, "no cgroup that may be written to");
+	return why.code ? FAIL(e, ERR_DENIED, "cgroup 2: %s", why.msg) : 0;
 }
 
 int cg_make(struct cgroups *cg, int at[CG_MAX], struct err *e)
@@ -407,7 +414,9 @@ int cg_make(struct cgroups *cg, int at[CG_MAX], struct err *e)
 	if (r < 0)
 		return err_wrap(e, "cgroups");
 	r = open_v2(cg, buf_str(&info), buf_str(&own), e);
-	return r < 0 ? open_v1(cg, buf_str(&info), buf_str(&own), at, e) : 0;
+	if (r < 0) /* a tree of version 2 rules memory */
+		return r;
+	return r > 0 ? 0 : open_v1(cg, buf_str(&info), buf_str(&own), at, e);
 }
 
 void cg_close(struct cgroups *cg)
