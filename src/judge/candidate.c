@@ -172,7 +172,6 @@ void candidate_no_code(const struct candidate *c, struct judged *ret)
 	*ret = (struct judged){
 		.verdict = VERDICT_COMPILE_ERROR,
 		.n_tests = c->task->n_tests,
-		.weak = c->task->kind == TASK_ASSERT,
 		.compile_verdict = VERDICT_COMPILE_ERROR,
 		.compile_note = { extract_text(c->found), strlen(extract_text(c->found)) },
 	};

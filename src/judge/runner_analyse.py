@@ -18,8 +18,8 @@ import ast
 PURE = {"set", "frozenset", "list", "tuple", "dict", "range", "float", "int", "str", "bytes",
         "bytearray", "complex", "bool", "len", "sum", "min", "max", "sorted", "abs", "round", "zip",
         "enumerate", "chr", "ord", "pow"}
-VALUE_NODES = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Call,
-               ast.Name, ast.Load, ast.Store, ast.unaryop, ast.operator, ast.keyword, ast.ListComp,
+VALUE_NODES = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp,
+               ast.Call, ast.Name, ast.Load, ast.Store, ast.unaryop, ast.operator, ast.keyword, ast.ListComp,
                ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension)
 # What cannot be asked of a program over there.
 LOOKS_INTO = {"inspect", "globals", "dis", "__file__", "__globals__", "__code__", "__closure__",

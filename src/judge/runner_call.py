@@ -2,8 +2,8 @@
 # returns as data; or runs assertions in the program's own process (trust: weak).
 #
 # The job's input, descriptor 0, is read and replaced by an empty one before anything of the program
-# runs. For functions it is a JSON list of tests, [typed,calls or null,arguments or null] (typed: with
-# the marks of value.h; the value is a list of those of all calls), or "M" and a marshalled list of
+# runs. For functions it is a JSON list of tests, [typed,calls or null,arguments or null] (typed:
+# with the marks of value.h; the value of calls is a list), or "M" and a marshalled list of
 # (arguments, keywords, function); for assertions a secret, the length of the marshalled set-up
 # (runner_trust.py) and this and the test's code.
 # Events, one JSON object a line on descriptor 3:
@@ -18,7 +18,8 @@
 #
 # Where several tests share the process an event also has "cpu" and "wall", in ns, and timers end
 # a test that takes too long by their default action; a program that stops them runs into the limits
-# of the box. Expected values are not here: the worst that a program can do is to hand in wrong answers.
+# of the box. Expected values are not here: the worst that a program can do is to hand in wrong
+# answers.
 
 
 PART = 1 << 20

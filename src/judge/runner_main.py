@@ -257,16 +257,21 @@ def flush(name, tell):
 def tear_down():
     global main_space
     main_space = None
-    module = modules.pop("__main__", None)
     collect()
-    space = getattr(module, "__dict__", {})
-    for private in (True, False):
-        for name in [*space]:
-            if type(name) is str and name != "__builtins__" and private == (
-                    name[:1] == "_" != name[1:2]):
-                space[name] = None
-    module = space = None
-    collect()
+    space = getattr(modules.pop("__main__", None), "__dict__", {})
+    names = [name for name in space if type(name) is str and name not in kept_names]
+    for name in names:
+        if name[0:1] == "_" != name[1:2]:
+            space[name] = None
+    for name in names:
+        space[name] = None
+    if names:
+        space = None
+        collect()
+
+
+kept_names = {"__name__", "__doc__", "__package__", "__loader__", "__spec__", "__annotations__",
+              "__builtins__", "__file__", "__cached__"}
 
 
 def die_of_interrupt():
@@ -296,13 +301,9 @@ def end(e):
         pass
     kept = flush("stdout", True)
     kept = flush("stderr", False) and kept
-    if getattr(sys, "last_value", None) is not None:
+    if "last_value" in sys.__dict__:
         sys.last_type = sys.last_value = sys.last_traceback = None
-    for name in ("stdin", "stdout", "stderr"):
-        f = getattr(sys, "__%s__" % name)
-        if getattr(sys, name, None) is not f:
-            setattr(sys, name, f)
-    f = None
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
     tear_down()
     flush("stdout", False)
     flush("stderr", False)

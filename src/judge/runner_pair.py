@@ -1,19 +1,19 @@
-# runner_pair.py - the program's process of a pair: loads the program as the module `main` and answers
-# what the trusted process asks (runner_wire.py). First it says whether there is a program, before
+# runner_pair.py - the program's process of a pair: loads the program as the module `main` and
+# answers what the trusted process asks (runner_wire.py). First it says whether there is a program, before
 # anything of it runs:
 #
 #	["ok",compile_ns]  ["syntax",note]	it can be compiled, or not
 #	["r",...]  ["e",...]			it has run to its end, or raised
 #
 # Standard input is empty; descriptor 3 is not the channel of results. What a program does to this
-# process can only change its answers. When the socket closes the job is over, and the end comes from
-# outside.
+# process can only change its answers. When the socket closes the job is over, and the end comes
+# from outside.
 
 
 class ProgramSide(Side):
     def __init__(self, fd):
         super().__init__(fd, 1)
-        self.space = {}
+        self.space, self.functions = {}, our_functions()
 
     def lost(self, why):
         while True:
@@ -52,13 +52,18 @@ class ProgramSide(Side):
             if attr is not None:
                 f = getattr(f, attr)
             n = len(args) - len(names)
-            return enter(f, args[:n], dict(zip(names, args[n:]))), args, texts
+            x = enter(f, args[:n], dict(zip(names, args[n:])))
+            for ours, code in self.functions:
+                if ours.__code__ is not code:
+                    ours.__code__ = code
+            return x, args, texts
         if op == "g":
             return (self.describe(rest[0]),)
         if op == "a":
             x = getattr(self.target(rest[0]), rest[1])
-            is_method = callable(x) and not isinstance(x, type) and self.shared_name(type(x)) is None
-            return (["method"] if is_method else (x,),)
+            if callable(x) and not isinstance(x, type) and self.shared_name(type(x)) is None:
+                return (["method"],)
+            return ((x,),)
         if op == "s":
             reader.states(rest[3])
             setattr(self.target(rest[0]), rest[1], reader.walk(rest[2]))
@@ -83,6 +88,18 @@ class ProgramSide(Side):
         if callable(x):
             return ["function"]
         return ["data", x]
+
+
+# With their code: a program finds the functions of its callers, and may exchange that. Who comes
+# back from the program, in a frame that was there before, puts it in its place.
+def our_functions():
+    found = []
+    for x in [*globals().values()]:
+        if type(x) is type and "__init__" in vars(x):
+            found += [f for f in vars(x).values() if type(f) is type(our_functions)]
+        elif type(x) is type(our_functions):
+            found.append(x)
+    return tuple((f, f.__code__) for f in found)
 
 
 # Up to n items, and whether there may be more.

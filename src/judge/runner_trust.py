@@ -1,8 +1,8 @@
 # runner_trust.py - the trusted process of a pair: runs set-up and assertion of a test beside the
-# program, of which it knows only what runner_wire.py can say. Names that the test does not define are
-# looked up in the program when they are needed; what it returns is rebuilt from builtin types.
+# program, of which it knows only what runner_wire.py can say. Names that the test does not define
+# are looked up in the program when they are needed; what it returns is rebuilt from builtin types.
 #
-# Input, descriptor 0: a line without meaning here, the length of what goes before the test, then this
+# Input, descriptor 0: a line without meaning here, the length of what goes before the test, this
 # (marshalled: code of the preamble or None, code of the set-up, names of classes) and the
 # test's code. One event on descriptor 3, then {"end":true}:
 #
@@ -11,7 +11,7 @@
 #	{"i":0,"failed":"..."}		the test raised AssertionError
 #	{"i":0,"raised"|"memory":"..."}	another exception, or one of the program's; or it has ended
 #
-# "opaque":true stands beside a failure if something could not cross that the test might have needed.
+# "opaque":true stands beside a failure if something could not cross that the test might need.
 
 
 class TrustedSide(Side):

@@ -66,7 +66,8 @@ def decimal_json(cls, x):
 
 
 def fraction_json(cls, x):
-    top, bottom = object.__getattribute__(x, "_numerator"), object.__getattribute__(x, "_denominator")
+    top = object.__getattribute__(x, "_numerator")
+    bottom = object.__getattribute__(x, "_denominator")
     if type(top) is not int or type(bottom) is not int or bottom < 1:
         raise Unfit
     return '{"q":[%s]}' % ratio_json(top, bottom)

@@ -20,7 +20,7 @@
 #	{"k":..} {"v":..} {"w":..} {"e":..} {"B":[module,name]}	views of a dict, deque, builtin
 #
 # Nothing else can be said, so nothing of the other side is ever run here. What does not fit is an
-# object that stays where it is, of which the other side may ask what OPS has, and that equals nothing.
+# object that stays where it is: the other side may ask of it what OPS has, and it equals nothing.
 
 MAX_FRAME, MAX_OBJECTS = 1 << 28, 1 << 20
 BATCH = 1000  # items of an iterator in one answer

@@ -30,14 +30,12 @@ static struct str view(const char *s)
 	return (struct str){ s, strlen(s) };
 }
 
-static void bench_open(struct bench *b, const char *record, bool keep)
+static const struct judge_config config = {
+	.cpu_s = 1, .wall_s = 2, .mem_mib = 100, .output_mib = 1, .zygote = true
+};
+
+static void bench_with(struct bench *b, const char *record, const struct judge_config *cfg)
 {
-	const struct judge_config cfg = { .cpu_s = 1,
-		                          .wall_s = 2,
-		                          .mem_mib = 100,
-		                          .output_mib = 1,
-		                          .per = JUDGE_PER_SAMPLE,
-		                          .keep_output = keep };
 	const struct json *rec = NULL;
 	struct err e = { 0 };
 
@@ -45,9 +43,25 @@ static void bench_open(struct bench *b, const char *record, bool keep)
 	assert_int_equal(json_parse(view(record), &b->a, &rec, &e), 0);
 	if (task_load(NULL, rec, &b->a, &b->task, &e) < 0)
 		fail_msg("%s", e.msg);
-	assert_int_equal(judge_program_new(&cfg, &b->task, STR("code"), &b->p, &e), 0);
-	for (int i = 0; b->task.kind == TASK_ASSERT && i < b->task.n_tests; i++)
-		b->p->way[i] = WAY_WEAK;
+	assert_int_equal(judge_program_new(cfg, &b->task, STR("code"), &b->p, &e), 0);
+}
+
+static void bench_open(struct bench *b, const char *record, bool keep)
+{
+	struct judge_config cfg = config;
+
+	cfg.keep_output = keep;
+	bench_with(b, record, &cfg);
+}
+
+/* All tests of a function task in one process. */
+static void bench_open_whole(struct bench *b)
+{
+	struct judge_config cfg = config;
+
+	cfg.keep_output = true;
+	cfg.per = JUDGE_PER_SAMPLE;
+	bench_with(b, FUNCTION, &cfg);
 }
 
 static void bench_close(struct bench *b)
@@ -126,26 +140,35 @@ static void a_failed_box_is_no_verdict(void **state)
 	bench_close(&b);
 }
 
-/* Only what the runner says before the program runs makes a compile error; stderr never does. */
+/* Only our own word, written before the program ran, makes a syntax error; stderr does not. */
 static void syntax_errors(void **state)
 {
-	struct box_result r = report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n", "");
-	struct box_result no = report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n",
-	                              "{\"load\":\"syntax\",\"note\":\"SyntaxError: bad\"}\n");
+	static const char *const channel[] = {
+		"{\"compile\":5000000}\n", "{\"load\":\"syntax\",\"note\":\"SyntaxError: bad\"}\n"
+	};
 	struct bench b;
 
 	(void)state;
 	for (int broken = 0; broken < 2; broken++) {
+		struct box_result r =
+			report(BOX_EXITED, 1, "", "  x x\nSyntaxError: bad\n", channel[broken]);
+
 		bench_open(&b, STDIN, false);
-		assert_int_equal(judge_take(b.p, 0, broken ? &no : &r), JUDGE_TAKEN);
+		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
 		judge_conclude(b.p);
 		assert_int_equal(b.p->result.verdict,
 		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_RUNTIME_ERROR);
+		assert_int_equal(b.p->test[0].verdict,
+		                 broken ? VERDICT_SKIPPED : VERDICT_RUNTIME_ERROR);
+		assert_int_equal(b.p->result.compile_verdict,
+		                 broken ? VERDICT_COMPILE_ERROR : VERDICT_ACCEPTED);
+		assert_true(b.p->result.compile_ns == (broken ? 0 : 5000000));
+		assert_true(b.p->result.run_ns == (broken ? 6000000 : 1000000));
 		bench_close(&b);
 	}
 }
 
-#define OK    "{\"compile\":5}\n"
+#define OK    "{\"compile\":1}\n"
 #define V0(v) "{\"i\":0,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
 #define V1(v) "{\"i\":1,\"cpu\":1,\"wall\":2,\"value\":" v "}\n"
 #define END   "{\"end\":true}\n"
@@ -293,7 +316,7 @@ static void function_tests(void **state)
 			report(calls[i].end, calls[i].status, "", "", calls[i].channel);
 		struct bench b;
 
-		bench_open(&b, FUNCTION, true);
+		bench_open_whole(&b);
 		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
 		judge_conclude(b.p);
 		if (b.p->result.verdict != calls[i].all ||
@@ -330,7 +353,7 @@ static void timers(void **state)
 
 		r.cpu_ns = row[i].cpu_ns;
 		r.wall_ns = row[i].wall_ns;
-		bench_open(&b, FUNCTION, false);
+		bench_open_whole(&b);
 		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
 		assert_int_equal(b.p->test[0].verdict, row[i].want);
 		bench_close(&b);
@@ -347,7 +370,7 @@ static void disarmed_timers(void **state)
 	struct bench b;
 
 	(void)state;
-	bench_open(&b, FUNCTION, false);
+	bench_open_whole(&b);
 	assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
 	judge_conclude(b.p);
 	assert_int_equal(b.p->test[0].verdict, VERDICT_TIME_LIMIT);
@@ -356,8 +379,11 @@ static void disarmed_timers(void **state)
 	bench_close(&b);
 }
 
+/* An assertion in the program's own process counts only with the secret. */
 static void proofs(void **state)
 {
+	struct box_result failed =
+		report(BOX_EXITED, 0, "", "", "{\"i\":0,\"failed\":\"AssertionError\"}\n" END);
 	struct bench b;
 	char channel[512];
 	struct box_result r;
@@ -366,12 +392,11 @@ static void proofs(void **state)
 	for (int forged = 0; forged < 2; forged++) {
 		bench_open(&b, ASSERT, false);
 		assert_int_equal(strlen(b.p->token), JUDGE_TOKEN);
-		r = report(BOX_EXITED, 0, "", "",
-		           OK "{\"i\":0,\"failed\":\"AssertionError\"}\n" END);
-		assert_int_equal(judge_take(b.p, 0, &r), JUDGE_TAKEN);
+		b.p->way[0] = b.p->way[1] = WAY_WEAK;
 		(void)snprintf(channel, sizeof channel, "{\"i\":0,\"proof\":\"%s\"}\n" END,
 		               forged ? "0123456789abcdef0123456789abcdef" : b.p->token);
 		r = report(BOX_EXITED, 0, "", "", channel);
+		assert_int_equal(judge_take(b.p, 0, &failed), JUDGE_TAKEN);
 		assert_int_equal(judge_take(b.p, 1, &r), JUDGE_TAKEN);
 		judge_conclude(b.p);
 		assert_int_equal(b.p->test[0].verdict, VERDICT_WRONG_ANSWER);
@@ -383,10 +408,82 @@ static void proofs(void **state)
 	}
 }
 
+/* In a pair the channel belongs to the trusted process: its death is ours, but not that of the
+ * program.
+ */
+static void pairs(void **state)
+{
+#define PROOF "{\"i\":0,\"proof\":true}\n" END
+	static const struct {
+		const char *channel;
+		enum box_end end;
+		int status;
+		bool early;
+		enum judge_taken taken;
+		enum verdict want;
+	} row[] = {
+		{ PROOF, BOX_EXITED, 0, false, JUDGE_TAKEN, VERDICT_ACCEPTED },
+		{ OK PROOF, BOX_EXITED, 0, false, JUDGE_TAKEN, VERDICT_ACCEPTED },
+		{ "{\"i\":0,\"failed\":\"n\"}\n" END, BOX_EXITED, 0, false, JUDGE_TAKEN,
+		  VERDICT_WRONG_ANSWER },
+		{ "{\"i\":0,\"raised\":\"n\"}\n" END, BOX_EXITED, 0, false, JUDGE_TAKEN,
+		  VERDICT_RUNTIME_ERROR },
+		{ "{\"load\":\"raised\",\"note\":\"n\"}\n", BOX_EXITED, 1, false, JUDGE_TAKEN,
+		  VERDICT_RUNTIME_ERROR },
+		/* the program's process ended before the trusted one */
+		{ PROOF, BOX_EXITED, 0, true, JUDGE_TAKEN, VERDICT_RUNTIME_ERROR },
+		{ PROOF, BOX_SIGNALED, SIGSEGV, true, JUDGE_TAKEN, VERDICT_RUNTIME_ERROR },
+		{ "", BOX_CPU_LIMIT, 0, false, JUDGE_TAKEN, VERDICT_TIME_LIMIT },
+		{ PROOF, BOX_MEM_LIMIT, 0, false, JUDGE_TAKEN, VERDICT_MEMORY_LIMIT },
+		/* the trusted process said nothing, or no proof of its own */
+		{ "", BOX_EXITED, 0, false, JUDGE_AGAIN, VERDICT_SKIPPED },
+		{ "", BOX_SIGNALED, SIGSEGV, false, JUDGE_AGAIN, VERDICT_SKIPPED },
+		{ "{\"i\":0,\"proof\":\"x\"}\n" END, BOX_EXITED, 0, false, JUDGE_AGAIN,
+		  VERDICT_RUNTIME_ERROR },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct box_result r = report(row[i].end, row[i].status, "", "", row[i].channel);
+		struct bench b;
+
+		r.early = row[i].early;
+		bench_open(&b, ASSERT, false);
+		b.p->way[0] = WAY_PAIR;
+		assert_int_equal(judge_take(b.p, 0, &r), row[i].taken);
+		if (b.p->test[0].verdict != row[i].want)
+			fail_msg("row %zu: %s", i, verdict_text(b.p->test[0].verdict));
+		judge_conclude(b.p);
+		assert_false(b.p->result.weak);
+		bench_close(&b);
+	}
+}
+
+/* Tests behind the first failure are skipped, even if they ran. */
+static void failing_fast(void **state)
+{
+	struct judge_config cfg = config;
+	struct box_result wrong = report(BOX_EXITED, 0, "", "", "{\"i\":0,\"value\":0}\n" END);
+	struct box_result right = report(BOX_EXITED, 0, "", "", "{\"i\":0,\"value\":8}\n" END);
+	struct bench b;
+
+	(void)state;
+	cfg.fail_fast = true;
+	bench_with(&b, FUNCTION, &cfg);
+	assert_int_equal(b.p->n_units, 2);
+	assert_int_equal(judge_take(b.p, 1, &right), JUDGE_TAKEN);
+	assert_int_equal(b.p->test[1].verdict, VERDICT_ACCEPTED);
+	assert_int_equal(judge_take(b.p, 0, &wrong), JUDGE_TAKEN);
+	judge_conclude(b.p);
+	assert_int_equal(b.p->result.verdict, VERDICT_WRONG_ANSWER);
+	assert_int_equal(b.p->test[1].verdict, VERDICT_SKIPPED);
+	assert_true(b.p->result.score == 0 && b.p->result.n_passed == 0);
+	bench_close(&b);
+}
+
 /* Rule R1: nothing that is expected goes into the box. */
 static void plans(void **state)
 {
-	const struct judge_config cfg = { .zygote = true };
 	AUTO_BUF spec = { .max = 1 << 20 };
 	AUTO_BUF in = { .max = 1 << 20 };
 	struct box_plan plan;
@@ -398,17 +495,26 @@ static void plans(void **state)
 	           HEAD "\"kind\":\"function\",\"entry_point\":\"f\",\"tests\":["
 	                "{\"args\":[123],\"expected\":\"secret\"}]}",
 	           false);
-	assert_int_equal(judge_plan(&cfg, b.p, 0, &spec, &in, &plan, &e), 0);
+	assert_int_equal(judge_plan(&config, b.p, 0, &spec, &in, &plan, &e), 0);
 	assert_true(str_has(plan.in, STR("[123]")) && !str_has(plan.in, STR("secret")));
-	assert_true(!str_has(plan.spec, STR("secret")) && plan.n_files == 1 && !plan.pair);
+	assert_true(str_starts(plan.spec, STR("function\nmain.py\nf\n")));
+	assert_true(!str_has(plan.spec, STR("secret")) && plan.n_files == 1);
 	assert_true(str_eq(plan.file[0].text, STR("code")));
 	assert_string_equal(plan.file[0].name, "main.py");
-	assert_true(plan.zygote == 1 && !plan.cold && plan.program != 0);
+	assert_true(plan.zygote == 1 && !plan.cold && !plan.pair);
+	assert_true(plan.limits.cpu_ns == 1000000000 && plan.limits.wall_ns == 2000000000);
+	bench_close(&b);
+
+	bench_open_whole(&b);
+	assert_int_equal(b.p->n_units, 1);
+	assert_int_equal(judge_plan(&config, b.p, 0, &spec, &in, &plan, &e), 0);
+	assert_true(plan.limits.cpu_ns == 2500000000); /* of both tests, and a start */
 	bench_close(&b);
 
 	bench_open(&b, STDIN, false);
-	assert_int_equal(judge_plan(&(struct judge_config){ 0 }, b.p, 0, &spec, &in, &plan, &e), 0);
-	assert_true(str_is(plan.in, "1\n") && plan.n_files == 1 && plan.cold);
+	assert_int_equal(judge_plan(&config, b.p, 0, &spec, &in, &plan, &e), 0);
+	assert_true(str_is(plan.in, "1\n") && plan.n_files == 1);
+	assert_true(str_starts(plan.spec, STR("stdin\nmain.py\n")));
 	assert_true(plan.limits.cpu_ns == 1000000000);
 	bench_close(&b);
 }
@@ -483,6 +589,8 @@ int main(void)
 		cmocka_unit_test(timers),
 		cmocka_unit_test(disarmed_timers),
 		cmocka_unit_test(proofs),
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(failing_fast),
 		cmocka_unit_test(plans),
 		cmocka_unit_test(tasks_that_cannot_be_judged),
 		cmocka_unit_test(chosen_faults),
