@@ -1,5 +1,6 @@
 /* fuzz_wire.c - any bytes as what box.c sends to cupel-boxd: 'p' and a plan, or a digit and so many
- * zygotes. What is accepted points into the bytes, can be walked, and is the same when written anew.
+ * zygotes. What is accepted points into the bytes, can be walked, and is the same when written
+ * anew.
  */
 #include "box/box_wire.h"
 

@@ -254,6 +254,7 @@ static void nobody_outside_gets_a_signal(void **state)
 
 	(void)state;
 	if (victim == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		pause();
 		_exit(0);
 	}
@@ -343,7 +344,6 @@ static void no_socket_and_no_ipc(void **state)
 	for (int i = 0; i < 3; i++)
 		(void)close(fd[i]);
 	assert_int_equal(shmctl(shm, IPC_RMID, NULL), 0);
-	assert_int_equal(access("/dev/shm/cupel", F_OK), -1);
 }
 
 static void limits_hold(void **state)
