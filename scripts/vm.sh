@@ -4,9 +4,9 @@
 # installed), and a root file system made of this machine's packages. tests/vm/guest.sh runs inside.
 # Needs no root but to install qemu. The last line is 'N passed, N failed, N skipped'.
 #
-# B=release     build to test            VM_LIMIT=1500  seconds for all
+# B=release     build to test            VM_LIMIT=2400  seconds for all
 # VM_ACCEL=kvm  where that works           VM_RUN='1 4'   only these runs of guest.sh
-: "${B:=release}" "${VM_LIMIT:=1500}" "${VM_RUN:=}"
+: "${B:=release}" "${VM_LIMIT:=2400}" "${VM_RUN:=}"
 O=build/$B V=build/vm root=build/vm/root
 die() { echo "vm.sh: $*" >&2; echo '0 passed, 1 failed, 0 skipped'; exit 3; }
 [ -x "$O/cupel" ] && [ -x "$O/tests/test_box" ] || die "no build in $O: run make check-vm"

@@ -18,13 +18,13 @@ case $? in
 esac
 
 cpu=$((2 * ${SLOW:-1})) # SLOW: how many times slower than usual the machine is
-# sh TEXT: a shell script in a box; its output in 'out', what cupel says in 'err'
-sh_box() { "$CUPEL" box $iso --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
-py_box() { "$CUPEL" box $iso --cpu=$cpu --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
+# sh_box TEXT [CPU]: a shell script in a box; its output in 'out', what cupel says in 'err'
+sh_box() { "$CUPEL" box $iso --cpu=${2:-$cpu} --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /bin/sh -c "$1" </dev/null >out 2>err; }
+py_box() { "$CUPEL" box $iso --cpu=${2:-$cpu} --wall=$((cpu * 10)) --mem=128 --procs=24 --disk=8 --out=64 -- /usr/bin/python3 -c "$1" </dev/null >out 2>err; }
 folder() { grep -q "isolation=landlock" err; } # files are counted, and too many are the end
 end() { tail -1 err | grep -q "^$1 "; }
 
-ok "a fork bomb in sh ends at a limit" 'sh_box ":(){ :|:& :; }; : 2>/dev/null; while :; do :; done" ; end "cpu limit" || end "wall limit" || end "exited" || end "signaled" || end "mem limit"'
+ok "a fork bomb in sh ends at a limit" 'sh_box ":(){ :|:& :; }; : 2>/dev/null; while :; do :; done" 2; end "cpu limit" || end "wall limit" || end "exited" || end "signaled" || end "mem limit"'
 ok "kill -9 -1 kills nobody outside" 'sh_box "kill -9 -1; kill -9 1; kill -9 \$PPID; echo alive"; grep -q alive out || end signaled'
 ok "system programs cannot be replaced" 'sh_box "for f in /bin/sh /usr/bin/python3 /etc/passwd /etc/ld.so.cache; do echo x 2>/dev/null >\$f && echo wrote \$f; rm -f \$f 2>/dev/null && echo removed \$f; done"; [ ! -s out ]'
 ok "a set-user-id program gives nothing" 'sh_box "/bin/su -c id 2>&1; /usr/bin/mount 2>/dev/null | head -1; id -u"; ! grep -q "^0$" out && ! grep -q "uid=0" out'
@@ -46,7 +46,7 @@ import signal
 for s in range(1, 65):
     try: signal.signal(s, signal.SIG_IGN)
     except (OSError, ValueError): pass
-while True: pass"; end "cpu limit"'
+while True: pass" 2; end "cpu limit"'
 ok "a memory bomb ends alone" 'py_box "
 a = []
 while True: a.append(bytearray(b\"x\") * 4000000)"; end "mem limit"'

@@ -7,10 +7,10 @@ cd /cupel || exit 1
 O=$1
 shift
 only=" $* "
-export BUILD="$O" B="${O##*/}" CUPEL="/cupel/$O/cupel" LIMIT=400 SLOW=20 LOG=/tmp/check.log
+export BUILD="$O" B="${O##*/}" CUPEL="/cupel/$O/cupel" LIMIT=400 SLOW=60 LOG=/tmp/check.log
 cg=/sys/fs/cgroup
-short="tests/cli/box.sh tests/attack/box_left.sh tests/vm/judge.sh"
-limits="$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_zygote $short"
+short="tests/cli/box.sh tests/attack/box_left.sh"
+long="$O/tests/test_box $O/tests/test_box_limits $O/tests/test_box_zygote $short tests/vm/judge.sh"
 say() { echo "vm: $*"; }
 
 mount -t proc proc /proc
@@ -70,23 +70,23 @@ for d in user.slice/given user.slice/given/shell user.slice/given/app.scope syst
 done
 
 say "Linux $(uname -r), $(nproc) processors, cgroups: $(cut -d' ' -f1,2 /proc/mounts | grep cgroup)"
-run 1 "root of the tree" root / "full .cgroup 2," $limits $O/tests/test_box_server $O/tests/test_box_wire \
+run 1 "root of the tree" root / "full .cgroup 2," $long $O/tests/test_box_server $O/tests/test_box_wire \
 	tests/attack/box_escape.sh tests/cli/judge.sh
 run 2 "a scope beside others" root /system.slice/session.scope "full .cgroup 2," $short
 export CUPEL_CGROUP=$cg/user.slice/given
-run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $limits
+run 3 "a delegated folder that is named" tester /user.slice/given/shell "full .cgroup 2," $long
 unset CUPEL_CGROUP
 run 4 "a delegated scope" tester /user.slice/given/app.scope "full .cgroup 2," $short
-run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $limits
+run 5 "no cgroup of one's own" tester /user.slice/mine "user .cgroup none," $short tests/vm/judge.sh
 export CUPEL_CGROUP=$cg/user.slice/given
-run 6 "a delegated folder, but from outside" tester /user.slice/mine "user .cgroup none," tests/vm/judge.sh
+run 6 "a delegated folder, but from outside" tester /user.slice/mine "user .cgroup none,"
 unset CUPEL_CGROUP
 run 7 "a delegated service" tester /system.slice/own.service "full .cgroup 2," $short
 with="unshare --cgroup --mount sh tests/vm/container.sh"
-run 8 "a container" root /container "full .cgroup 2," $short
+run 8 "a container" root /container "full .cgroup 2," $short tests/vm/judge.sh
 with=
 echo 0 >/proc/sys/user/max_user_namespaces
-run 9 "no namespaces" tester /user.slice/mine "landlock .cgroup none," $O/tests/test_box $O/tests/test_box_landlock $short
+run 9 "no namespaces" tester /user.slice/mine "landlock .cgroup none," $short tests/vm/judge.sh
 say end
 sync
 echo o >/proc/sysrq-trigger
